@@ -1,0 +1,60 @@
+//===- Refusal.h - Why a write was not fused --------------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_REMARKS_REFUSAL_H
+#define KVFUSE_REMARKS_REFUSAL_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/Twine.h"
+#include <optional>
+
+namespace kvfuse {
+
+/// Category of all of kvfuse's remarks (`--remarks-filter=kvfuse`).
+inline constexpr llvm::StringLiteral kRemarkCategory = "kvfuse";
+
+/// Name of the remark for each site that was fused; its metric `Destinations`
+/// is the number of caches written by that one kernel.
+inline constexpr llvm::StringLiteral kFusedRemark = "fused";
+
+/// Attribute of a write that was refused: the name of the reason.
+inline constexpr llvm::StringLiteral kRefusedAttr = "kv.refused";
+
+/// Why a write was left as it was. The name of the remark is the name of the
+/// reason; docs/refusals.md describes each.
+enum class Refusal {
+  // Candidates that were missed.
+  MixedDivision,
+  IndexOverflow,
+  IndexUnknown,
+  Accumulate,
+  DestAlias,
+  AliasValue,
+  Order,
+  OldCacheLive,
+  CacheCopied,
+  // No candidate at all.
+  OpaqueOp,
+  MaskIndex,
+};
+
+/// The reason's name, such as "mixed-division".
+llvm::StringRef stringifyRefusal(Refusal refusal);
+std::optional<Refusal> symbolizeRefusal(llvm::StringRef name);
+
+/// Is this a candidate that was missed, rather than no candidate at all?
+bool isMissed(Refusal refusal);
+
+/// Emits the remark of a refusal at `op`, the write: what was `found`, what to
+/// `suggest`, and where the `cause` stands. The only record there is.
+void emitRefusal(mlir::Operation *op, Refusal refusal, const llvm::Twine &found,
+                 const llvm::Twine &suggest = "",
+                 std::optional<mlir::Location> cause = std::nullopt);
+
+} // namespace kvfuse
+
+#endif // KVFUSE_REMARKS_REFUSAL_H
