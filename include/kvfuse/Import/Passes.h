@@ -1,0 +1,24 @@
+//===- Passes.h - Import: every spelling to the kv dialect -*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_IMPORT_PASSES_H
+#define KVFUSE_IMPORT_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace kvfuse {
+
+#define GEN_PASS_DECL
+#include "kvfuse/Import/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "kvfuse/Import/Passes.h.inc"
+
+} // namespace kvfuse
+
+#endif // KVFUSE_IMPORT_PASSES_H

@@ -1,0 +1,237 @@
+//===- TorchIndexPut.cpp - What an index_put writes where -----------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TorchIndexPut.h"
+
+#include "TorchTypes.h"
+#include "kvfuse/Remarks/Refusal.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace kvfuse;
+using namespace kvfuse::torch;
+
+bool torch::isIndexPut(Operation *op) {
+  static constexpr StringLiteral kNames[] = {
+      "torch.aten._index_put_impl",
+      "torch.aten._unsafe_index_put",
+      "torch.aten._unsafe_index_put.hacked_twin",
+      "torch.aten.index_put",
+      "torch.aten.index_put.hacked_twin",
+  };
+  return llvm::is_contained(kNames, getTorchName(op));
+}
+
+static LogicalResult refuse(Operation *op, Refusal refusal, const Twine &found,
+                            const Twine &suggest = "") {
+  emitRefusal(op, refusal, found, suggest);
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Cache, values and the flag: a write of rows of the cache's own type.
+static LogicalResult readOperands(Operation *op, IndexPut &put) {
+  if (op->getNumOperands() < 4 || op->getNumResults() != 1)
+    return refuse(op, Refusal::OpaqueOp,
+                  getTorchName(op) + " has " + Twine(op->getNumOperands()) +
+                      " operands instead of 4");
+  put.cache = op->getOperand(0);
+  put.values = op->getOperand(2);
+  std::optional<bool> accumulates = readBool(op->getOperand(3));
+  if (!accumulates || *accumulates)
+    return refuse(op, Refusal::Accumulate,
+                  accumulates ? "adds the rows to the cache"
+                              : "whether rows are added is no constant",
+                  "write with accumulate=False");
+
+  RankedTensorType cache = readTensorType(put.cache.getType());
+  RankedTensorType values = readTensorType(put.values.getType());
+  if (!cache || !values || op->getResult(0).getType() != put.cache.getType())
+    return refuse(op, Refusal::OpaqueOp,
+                  "takes " + toText(put.values.getType()) + " and " +
+                      toText(put.cache.getType()) + " to " +
+                      toText(op->getResult(0).getType()),
+                  "export with static ranks and element types");
+  if (cache.getElementType() != values.getElementType())
+    return refuse(op, Refusal::OpaqueOp,
+                  "rows of " + toText(values.getElementType()) +
+                      " for a cache of " + toText(cache.getElementType()),
+                  "cast the rows to the element type of the cache");
+  return success();
+}
+
+/// SX1 for the tensor that indexes dimension `dim`.
+static LogicalResult checkIndexType(Operation *op, Value index, unsigned dim) {
+  RankedTensorType type = readTensorType(index.getType());
+  // Torch takes tensors of bool and of uint8 for masks.
+  if (type && (type.getElementType().isSignlessInteger(1) ||
+               type.getElementType().isUnsignedInteger(8)))
+    return refuse(op, Refusal::MaskIndex,
+                  "dimension " + Twine(dim) + " is indexed by the mask " +
+                      toText(index.getType()),
+                  "index by slot numbers");
+  if (!type || (!type.getElementType().isSignedInteger(32) &&
+                !type.getElementType().isSignedInteger(64)))
+    return refuse(op, Refusal::IndexUnknown,
+                  "SX1: dimension " + Twine(dim) + " is indexed by " +
+                      toText(index.getType()),
+                  "index by tensors of int32 or int64");
+  if (type.getRank() == 0)
+    return refuse(op, Refusal::IndexUnknown,
+                  "dimension " + Twine(dim) + " is indexed by a scalar",
+                  "index by tensors of rank 1");
+  return success();
+}
+
+/// Is no index tensor repeated along another? Dynamic sizes are taken to be
+/// those of the same tokens.
+static bool haveSameShape(RankedTensorType lhs, RankedTensorType rhs) {
+  if (lhs.getRank() != rhs.getRank())
+    return false;
+  return llvm::all_of(llvm::zip_equal(lhs.getShape(), rhs.getShape()),
+                      [](auto sizes) {
+                        auto [l, r] = sizes;
+                        return l == r || (ShapedType::isDynamic(l) && r != 1) ||
+                               (ShapedType::isDynamic(r) && l != 1);
+                      });
+}
+
+/// The index tensors, and in `dims` the dimensions that they index.
+static LogicalResult readIndices(Operation *op, IndexPut &put,
+                                 SmallVectorImpl<unsigned> &dims) {
+  std::optional<OperandRange> list = readList(op->getOperand(1));
+  unsigned rank = readTensorType(put.cache.getType()).getRank();
+  if (!list)
+    return refuse(op, Refusal::IndexUnknown,
+                  "the list of indices is not put together here");
+  if (list->size() > rank)
+    return refuse(op, Refusal::IndexUnknown,
+                  Twine(list->size()) + " indices for a cache of rank " +
+                      Twine(rank));
+  for (auto [dim, index] : llvm::enumerate(*list)) {
+    if (isNone(index))
+      continue;
+    if (failed(checkIndexType(op, index, dim)))
+      return failure();
+    put.indices.push_back(index);
+    dims.push_back(dim);
+  }
+  if (dims.empty())
+    return refuse(op, Refusal::IndexUnknown, "no dimension is indexed");
+
+  auto grid = readTensorType(put.indices.front().getType());
+  for (Value index : put.indices)
+    if (!haveSameShape(grid, readTensorType(index.getType())))
+      return refuse(op, Refusal::IndexUnknown,
+                    "index tensors of different shapes: " +
+                        toText(put.indices.front().getType()) + " and " +
+                        toText(index.getType()),
+                    "index by tensors of one shape");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Where rows go
+//===----------------------------------------------------------------------===//
+
+/// (grid..., indices..., rows...) -> for each dimension of the cache its index,
+/// or the next row coordinate.
+static AffineMap getMap(MLIRContext *context, unsigned cacheRank,
+                        unsigned gridRank, ArrayRef<unsigned> dims) {
+  unsigned index = gridRank, row = gridRank + dims.size();
+  SmallVector<AffineExpr> coordinates;
+  for (unsigned dim = 0; dim < cacheRank; ++dim)
+    coordinates.push_back(getAffineDimExpr(
+        llvm::is_contained(dims, dim) ? index++ : row++, context));
+  return AffineMap::get(row, 0, coordinates, context);
+}
+
+/// SX8: grid and row coordinates in the order of torch's indexing result. The
+/// grid stands where the first index stands if the indexed dimensions are
+/// adjacent, else first.
+static SmallVector<unsigned> getTargetDims(unsigned gridRank, unsigned rowRank,
+                                           ArrayRef<unsigned> dims) {
+  bool adjacent = dims.back() - dims.front() + 1 == dims.size();
+  unsigned rowsBefore = adjacent ? dims.front() : 0;
+  SmallVector<unsigned> target;
+  auto append = [&](unsigned begin, unsigned end) {
+    llvm::append_range(target, llvm::seq(begin, end));
+  };
+  append(gridRank, gridRank + rowsBefore);
+  append(0, gridRank);
+  append(gridRank + rowsBefore, gridRank + rowRank);
+  return target;
+}
+
+/// Sizes of grid and row coordinates.
+static SmallVector<int64_t> getExtents(RankedTensorType grid,
+                                       RankedTensorType cache,
+                                       ArrayRef<unsigned> dims) {
+  SmallVector<int64_t> extents(grid.getShape());
+  for (unsigned dim = 0; dim < cache.getRank(); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      extents.push_back(cache.getDimSize(dim));
+  return extents;
+}
+
+/// The order of the values' dimensions, by torch's broadcast: aligned at the
+/// right, absent dimensions and those of size 1 are repeated.
+static LogicalResult readOrder(Operation *op, IndexPut &put,
+                               ArrayRef<unsigned> target,
+                               ArrayRef<int64_t> extents) {
+  MLIRContext *context = op->getContext();
+  RankedTensorType values = readTensorType(put.values.getType());
+  int64_t absent = static_cast<int64_t>(target.size()) - values.getRank();
+  put.repeatedDims.resize(values.getRank());
+  SmallVector<AffineExpr> order;
+  for (int64_t dim = 0; absent >= 0 && dim < values.getRank(); ++dim) {
+    unsigned coordinate = target[absent + dim];
+    int64_t size = values.getDimSize(dim), extent = extents[coordinate];
+    bool equal = size == extent || ShapedType::isDynamic(size) ||
+                 (ShapedType::isDynamic(extent) && size != 1);
+    if (!equal && size != 1)
+      break;
+    put.repeatedDims[dim] = !equal;
+    if (equal)
+      order.push_back(getAffineDimExpr(coordinate, context));
+  }
+  if (order.size() + put.repeatedDims.count() !=
+      static_cast<size_t>(values.getRank())) {
+    std::string sizes;
+    llvm::raw_string_ostream os(sizes);
+    llvm::interleaveComma(target, os, [&](unsigned coordinate) {
+      if (ShapedType::isDynamic(extents[coordinate]))
+        os << '?';
+      else
+        os << extents[coordinate];
+    });
+    return refuse(op, Refusal::IndexUnknown,
+                  "rows of " + toText(put.values.getType()) + " where [" +
+                      sizes + "] is indexed");
+  }
+  put.order = AffineMap::get(extents.size(), 0, order, context);
+  return success();
+}
+
+FailureOr<IndexPut> torch::readIndexPut(Operation *op) {
+  IndexPut put;
+  SmallVector<unsigned> dims;
+  if (failed(readOperands(op, put)) || failed(readIndices(op, put, dims)))
+    return failure();
+  RankedTensorType cache = readTensorType(put.cache.getType());
+  RankedTensorType grid = readTensorType(put.indices.front().getType());
+  put.map = getMap(op->getContext(), cache.getRank(), grid.getRank(), dims);
+  SmallVector<unsigned> target =
+      getTargetDims(grid.getRank(), cache.getRank() - dims.size(), dims);
+  if (failed(readOrder(op, put, target, getExtents(grid, cache, dims))))
+    return failure();
+  return put;
+}
