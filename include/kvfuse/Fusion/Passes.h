@@ -1,0 +1,24 @@
+//===- Passes.h - Fusion: chains to fused writes -*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_FUSION_PASSES_H
+#define KVFUSE_FUSION_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace kvfuse {
+
+#define GEN_PASS_DECL
+#include "kvfuse/Fusion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "kvfuse/Fusion/Passes.h.inc"
+
+} // namespace kvfuse
+
+#endif // KVFUSE_FUSION_PASSES_H

@@ -1,0 +1,191 @@
+//===- Passes.td - Fusion: chains to fused writes ----------*- tablegen -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_FUSION_PASSES
+#define KVFUSE_FUSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def KVFuseChains : Pass<"kv-fuse-chains"> {
+  let summary = "compose what computes indices, mask and values into the write";
+  let description = [{
+    Overview: each index operand of a `kv.write` on tensors is walked back
+    through `kv.apply`, widening and constants to the vectors it is computed
+    from, and the affine expression found is composed into the maps; comparisons
+    that make the mask go to the region `where`; casts of the values go to the
+    region of their destination. A value, page or offset with other users stays
+    for them (SM6).
+
+    A chain that rounds otherwise than down, or whose arithmetic may overflow,
+    is refused as a whole (SX3): a remark names the reason, and the write is
+    marked with the attribute `kv.refused`.
+
+    Before: kv IR on tensors. After: no write that was not refused has an index
+    computed by `kv.apply` or `arith.extsi`, or a value computed by `kv.cast`.
+
+    Example:
+
+    ```mlir
+    func.func @before(%s: tensor<?xi64>, %v: tensor<?x4x8xbf16>,
+                      %c: tensor<?x4x32x8xf8E5M2>) -> tensor<?x4x32x8xf8E5M2> {
+      %p = kv.apply affine_map<(s) -> (s floordiv 32)>(%s) : tensor<?xi64>
+      %o = kv.apply affine_map<(s) -> (s mod 32)>(%s) : tensor<?xi64>
+      %x = kv.cast %v : tensor<?x4x8xbf16> to tensor<?x4x8xf8E5M2>
+      %0 = kv.write at(%p, %o : tensor<?xi64>, tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %x : tensor<?x4x8xf8E5M2> into %c : tensor<?x4x32x8xf8E5M2>
+            map(affine_map<(t, p, o, h, d) -> (p, h, o, d)>)
+      return %0 : tensor<?x4x32x8xf8E5M2>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%s: tensor<?xi64>, %v: tensor<?x4x8xbf16>,
+                     %c: tensor<?x4x32x8xf8E5M2>) -> tensor<?x4x32x8xf8E5M2> {
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x4x8xbf16> into %c : tensor<?x4x32x8xf8E5M2>
+            map(affine_map<(t, s, h, d) -> (s floordiv 32, h, s mod 32, d)>) {
+        ^bb0(%e: bf16):
+          %x = kv.cast %e : bf16 to f8E5M2
+          kv.yield %x : f8E5M2
+        }
+      return %0 : tensor<?x4x32x8xf8E5M2>
+    }
+    ```
+  }];
+  let options = [
+    Option<"required", "required", "bool", "false",
+           "Make a refusal an error">
+  ];
+}
+
+def KVGroupWrites : Pass<"kv-group-writes"> {
+  let summary = "make writes of the same index vectors neighbours";
+  let description = [{
+    Overview: in each block, writes on tensors with equal indices, mask, region
+    `where` and policies, into different caches, become neighbours. A later
+    write moves up, with what computes its operands, where no operation on the
+    way uses the old contents of its cache; otherwise the earlier ones move down
+    where no operation on the way uses their results. Where neither is possible
+    the group is split, and a remark `order` names the operation in the way.
+
+    Before: kv IR on tensors. After: the writes of a group stand side by side.
+    What the program computes is unchanged: operations without effects move, and
+    SSA keeps every use behind its definition.
+
+    Example: see `test/Fusion/kv-group-writes.mlir`.
+  }];
+  let options = [
+    Option<"required", "required", "bool", "false",
+           "Make a refusal an error">
+  ];
+}
+
+def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
+  let summary = "put each group of writes into a function of module @kvfuse";
+  let description = [{
+    Overview: each run of neighbouring writes with equal tokens becomes a call of
+    a public function `@kv_write_N(caches, values, indices) -> caches` of the
+    nested `module @kvfuse`; equal groups share one. A function made of known
+    operations only (kv, arith, tensor, scf) is moved there whole, calls
+    included; any other keeps the call and a declaration, and what computes the
+    operands goes along. Everything after this pass runs on `@kvfuse` alone.
+
+    Whether a cache may be written in place is decided here, on SSA (SM5). The
+    cache must be an argument declared `bufferization.writable = true`,
+    `tf.aliasing_output` or `jax.buffer_donor`, or else `cache-copied`; the old
+    contents must have no later use, or else `old-cache-live`. Such writes are
+    left where they are.
+
+    Before: kv IR on tensors. After: no write that may be done in place stands
+    outside `module @kvfuse`.
+
+    Example: see `test/Fusion/kv-outline-writes.mlir`.
+  }];
+  let options = [
+    Option<"group", "group", "bool", "true",
+           "Put neighbours of equal tokens into one function; otherwise each "
+           "write is a function of its own">,
+    Option<"required", "required", "bool", "false",
+           "Make a refusal, or a module without any write, an error">
+  ];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"
+  ];
+}
+
+def KVCheckInPlace : Pass<"kv-check-in-place", "::mlir::ModuleOp"> {
+  let summary = "check that no cache was copied, and drop the results that are one";
+  let description = [{
+    Overview: after bufferization, results of functions that are one of their
+    own arguments are dropped, public functions included: the caller has them
+    already. Then every buffer that a `kv.write` writes must be an argument of
+    its function, or a view of one, and no allocation or copy may be fed by such
+    a buffer. A violation is an error: it means that outlining let through what
+    bufferization could not do in place.
+
+    Before: functions on buffers. After: caches are written in place.
+
+    Example:
+
+    ```mlir
+    func.func @before(%c: memref<8x4xf32>) -> memref<8x4xf32> {
+      return %c : memref<8x4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%c: memref<8x4xf32>) {
+      return
+    }
+    ```
+  }];
+}
+
+def KVMergeWrites : Pass<"kv-merge-writes"> {
+  let summary = "merge neighbouring writes on buffers into one";
+  let description = [{
+    Overview: writes on buffers with equal indices, mask, region `where` and
+    policies, and only operations without memory effects between them, become
+    one write with all their destinations. Maps, page sizes, head counts, types
+    and layouts may differ per destination.
+
+    Destinations must be disjoint (SM2) and values must not overlap them (SM3).
+    That is taken as given for distinct arguments of the function (SM8); two
+    views of one buffer stay apart, with a remark `dest-alias` or `alias-value`.
+
+    Before: kv IR on buffers. After: neighbours are merged.
+
+    Example:
+
+    ```mlir
+    func.func @before(%s: memref<?xi64>, %k: memref<?x8xf32>, %v: memref<?x8xf32>,
+                      %kc: memref<?x8xf32>, %vc: memref<?x8xf32>) {
+      kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : memref<?x8xf32> into %kc : memref<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : memref<?x8xf32> into %vc : memref<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%s: memref<?xi64>, %k: memref<?x8xf32>, %v: memref<?x8xf32>,
+                     %kc: memref<?x8xf32>, %vc: memref<?x8xf32>) {
+      kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : memref<?x8xf32> into %kc : memref<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+        put %v : memref<?x8xf32> into %vc : memref<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return
+    }
+    ```
+  }];
+}
+
+#endif // KVFUSE_FUSION_PASSES

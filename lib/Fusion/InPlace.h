@@ -1,0 +1,25 @@
+//===- InPlace.h - May a cache be written in place? -------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_FUSION_INPLACE_H
+#define KVFUSE_FUSION_INPLACE_H
+
+#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace kvfuse {
+
+/// Did the source declare that argument `number` of `func` may be written (SM5)?
+bool isDeclaredMutated(mlir::FunctionOpInterface func, unsigned number);
+
+/// SM3 and SM5, on SSA: may all destinations of `write` be written in place? If
+/// not, emits a remark `cache-copied`, `old-cache-live` or `alias-value`.
+bool mayWriteInPlace(mlir::kv::WriteOp write);
+
+} // namespace kvfuse
+
+#endif // KVFUSE_FUSION_INPLACE_H

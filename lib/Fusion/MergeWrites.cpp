@@ -1,0 +1,126 @@
+//===- MergeWrites.cpp - Neighbouring writes on buffers into one ----------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Fusion/Passes.h"
+
+#include "Caches.h"
+#include "kvfuse/Remarks/Refusal.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace kvfuse {
+#define GEN_PASS_DEF_KVMERGEWRITES
+#include "kvfuse/Fusion/Passes.h.inc"
+} // namespace kvfuse
+
+using namespace mlir;
+using namespace mlir::kv;
+using namespace kvfuse;
+
+/// The buffer that `memref` is a view of.
+static Value getBase(Value memref) {
+  return memref::skipViewLikeOps(cast<MemrefValue>(memref));
+}
+
+/// May `write` be merged with `run`? Distinct bases do not overlap (SM8); if a
+/// base is shared, says which rule that breaks.
+static bool areDisjoint(ArrayRef<WriteOp> run, WriteOp write) {
+  auto overlap = [](ValueRange lhs, ValueRange rhs) {
+    return llvm::any_of(lhs, [&](Value value) {
+      return llvm::any_of(
+          rhs, [&](Value other) { return getBase(value) == getBase(other); });
+    });
+  };
+  for (WriteOp member : run) {
+    if (overlap(member.getDests(), write.getDests())) {
+      emitRefusal(write, Refusal::DestAlias,
+                  "two destinations are views of one buffer",
+                  "pass caches that do not overlap as arguments of their own",
+                  member.getLoc());
+      return false;
+    }
+    if (overlap(member.getDests(), write->getOperands()) ||
+        overlap(member->getOperands(), write.getDests())) {
+      emitRefusal(write, Refusal::AliasValue,
+                  "what one write reads is a view of what the other writes",
+                  "copy the values before they are written", member.getLoc());
+      return false;
+    }
+  }
+  return true;
+}
+
+/// w1; ...; wn -> one write with all their destinations, at the last one's
+/// place: they read the same tokens and write disjoint bytes.
+static void merge(ArrayRef<WriteOp> run) {
+  if (run.size() < 2)
+    return;
+  WriteOp first = run.front();
+  OpBuilder builder(run.back());
+  SmallVector<Value> dests, values;
+  SmallVector<AffineMap> maps, orders;
+  SmallVector<bool> boxes;
+  SmallVector<Location> locs;
+  for (WriteOp write : run) {
+    llvm::append_range(dests, write.getDests());
+    llvm::append_range(values, write.getValues());
+    llvm::append_range(boxes, write.getBoxes());
+    for (unsigned i = 0; i < write.getNumDests(); ++i) {
+      maps.push_back(write.getMap(i));
+      orders.push_back(write.getOrder(i));
+    }
+    locs.push_back(write.getLoc());
+  }
+  auto merged =
+      WriteOp::create(builder, builder.getFusedLoc(locs), first.getIndices(),
+                      first.getMask(), dests, values, maps, orders, boxes,
+                      first.getNegative(), first.getOutOfBounds());
+  merged.getWhere().takeBody(first.getWhere());
+  unsigned next = 0;
+  for (WriteOp write : run) {
+    for (Region &body : write.getBodies())
+      merged.getBodies()[next++].takeBody(body);
+    write.erase();
+  }
+}
+
+namespace {
+struct KVMergeWritesPass : kvfuse::impl::KVMergeWritesBase<KVMergeWritesPass> {
+  void runOnOperation() override {
+    SmallVector<SmallVector<WriteOp>> runs;
+    getOperation()->walk([&](Block *block) { collectRuns(*block, runs); });
+    for (ArrayRef<WriteOp> run : runs)
+      merge(run);
+  }
+
+private:
+  /// Collects the runs of writes of `block` that may be merged.
+  static void collectRuns(Block &block,
+                          SmallVectorImpl<SmallVector<WriteOp>> &runs) {
+    SmallVector<WriteOp> run;
+    auto endRun = [&] {
+      if (run.size() > 1)
+        runs.push_back(run);
+      run.clear();
+    };
+    for (Operation &op : block) {
+      auto write = dyn_cast<WriteOp>(op);
+      bool mergeable = write && !write.hasTensorForm() && !isRefused(write);
+      if (!mergeable) {
+        if (!isMemoryEffectFree(&op))
+          endRun();
+        continue;
+      }
+      if (!run.empty() &&
+          !(run.front().hasSameTokens(write) && areDisjoint(run, write)))
+        endRun();
+      run.push_back(write);
+    }
+    endRun();
+  }
+};
+} // namespace
