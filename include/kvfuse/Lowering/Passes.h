@@ -1,0 +1,28 @@
+//===- Passes.h - Lowering: buffers to kernels -*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_LOWERING_PASSES_H
+#define KVFUSE_LOWERING_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace kvfuse {
+
+/// Attribute of a kernel whose block x is a token. Without it, the threads of
+/// all blocks walk over the elements of its buffers, in any number.
+inline constexpr llvm::StringLiteral kTokenKernelAttr = "kv.token_kernel";
+
+#define GEN_PASS_DECL
+#include "kvfuse/Lowering/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "kvfuse/Lowering/Passes.h.inc"
+
+} // namespace kvfuse
+
+#endif // KVFUSE_LOWERING_PASSES_H

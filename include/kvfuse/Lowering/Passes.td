@@ -1,0 +1,152 @@
+//===- Passes.td - Lowering: buffers to kernels ------------*- tablegen -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_LOWERING_PASSES
+#define KVFUSE_LOWERING_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "turn each kv.write and elementwise operation on buffers into a kernel";
+  let description = [{
+    Overview: each `kv.write` in buffer form, and each elementwise
+    `linalg.generic`, becomes one `gpu.func` in the module's
+    `gpu.module @kernels` and one `gpu.launch_func` at the site. Equal
+    signatures share a kernel.
+
+    The kernel of a write: grid x is the token, threads and grid y walk over the
+    elements of its rows, all destinations side by side. Index values are loaded
+    once per token, widened, and each destination's coordinates are computed,
+    wrapped (SX4) and tested against the sizes of that call (SX5) before an
+    address is formed. Accesses are by element, at any stride. Under `trap` a
+    bad coordinate is a `cf.assert`.
+
+    The host side tests that sizes of values and caches agree (SX10, a
+    `cf.assert` before the launch) and launches nothing for an empty grid or
+    empty rows (SX9).
+
+    Before: functions on buffers. After: no kv operation but `kv.cast` inside
+    kernels, and no linalg operation, is left.
+
+    Example: see `test/Lowering/convert-kv-to-gpu.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def KVExpandCasts : Pass<"kv-expand-casts"> {
+  let summary = "compute kv.cast and small-float conversions in integers";
+  let description = [{
+    Overview: each scalar `kv.cast` becomes integer arithmetic on the bits with
+    the same result on every target (SC1 to SC3, SC7). No conversion
+    instruction and no library call is needed.
+
+    Before: `kv.cast` on scalars. After: no `kv.cast`.
+
+    Example:
+
+    ```mlir
+    %y = kv.cast %x : f32 to bf16
+    ```
+    becomes integer operations between `arith.bitcast %x : f32 to i32` and
+    `arith.bitcast %bits : i16 to bf16`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def KVEmulateGPU : Pass<"kv-emulate-gpu", "::mlir::ModuleOp"> {
+  let summary = "run launches as loops on the CPU";
+  let description = [{
+    Overview: each kernel becomes a private function, internal in LLVM IR too,
+    that loops over the grid and the threads of a block; each `gpu.launch_func` becomes a call of it. The
+    body is the kernel's own IR, so that the CPU computes what the GPU would.
+    Kernels must not synchronise or use shared memory, and a thread that runs
+    twice must leave what it leaves when it runs once; those of kvfuse do so.
+
+    Before: `gpu.module`s with structured kernels. After: no gpu operation.
+
+    Example:
+
+    ```mlir
+    gpu.launch_func @kernels::@k blocks in (%t, %c1, %c1)
+        threads in (%c256, %c1, %c1) args(%m : memref<?xf32>)
+    ```
+    becomes
+    ```mlir
+    call @k(%t, %c1, %c1, %c256, %c1, %c1, %m)
+        : (index, index, index, index, index, index, memref<?xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
+  let summary = "turn asserts into error returns";
+  let description = [{
+    Overview: every function with a body gets one more result, a `!llvm.ptr` to
+    the message of the assert that failed (a zero-terminated string), or null. A
+    `cf.assert` that fails returns at once; a call that returns a message is
+    followed by a return of it. The other results are then poison. Buffers that
+    the function allocated and would have freed later are leaked on that way.
+
+    Declarations, and calls of them, stay as they are.
+
+    Before: functions in unstructured control flow (no scf). After: no
+    `cf.assert` in a function.
+
+    Example:
+
+    ```mlir
+    func.func @f(%ok: i1) {
+      cf.assert %ok, "SX5: index out of bounds"
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    llvm.mlir.global private constant @kvfuse_message_0("SX5: index out of bounds\00")
+    func.func @f(%ok: i1) -> !llvm.ptr {
+      %message = llvm.mlir.addressof @kvfuse_message_0 : !llvm.ptr
+      cf.cond_br %ok, ^bb1, ^bb2(%message : !llvm.ptr)
+    ^bb1:
+      %null = llvm.mlir.zero : !llvm.ptr
+      return %null : !llvm.ptr
+    ^bb2(%status: !llvm.ptr):
+      return %status : !llvm.ptr
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
+def KVCheckLowered : Pass<"kv-check-lowered"> {
+  let summary = "fail if an operation was left that cannot be translated";
+  let description = [{
+    Overview: upstream conversions leave what they do not know, with exit code 0
+    (a float8 `arith.truncf`, for one). This pass ends a pipeline: it fails, with
+    the location, at the first operation outside the dialects that translate.
+    Nested modules are looked into.
+
+    Before: a module, or `gpu.module`, that should be lowered. After: unchanged,
+    and it is. Option `allow`: names of the dialects that may be left.
+  }];
+  let options = [
+    ListOption<"allow", "allow", "std::string",
+               "Dialects whose operations may be left">
+  ];
+}
+
+#endif // KVFUSE_LOWERING_PASSES

@@ -1,0 +1,37 @@
+//===- CheckLowered.cpp - Is anything left that does not translate? -------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Lowering/Passes.h"
+
+namespace kvfuse {
+#define GEN_PASS_DEF_KVCHECKLOWERED
+#include "kvfuse/Lowering/Passes.h.inc"
+} // namespace kvfuse
+
+using namespace mlir;
+
+namespace {
+struct KVCheckLoweredPass
+    : public kvfuse::impl::KVCheckLoweredBase<KVCheckLoweredPass> {
+  using KVCheckLoweredBase::KVCheckLoweredBase;
+
+  void runOnOperation() override {
+    WalkResult result =
+        getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+          // Of builtin operations, a cast between types is what a conversion
+          // leaves where it stopped.
+          if (op == getOperation() || isa<ModuleOp>(op) ||
+              llvm::is_contained(allow, op->getName().getDialectNamespace()))
+            return WalkResult::advance();
+          op->emitOpError("was left behind by lowering");
+          return WalkResult::interrupt();
+        });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

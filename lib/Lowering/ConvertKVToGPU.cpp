@@ -1,0 +1,218 @@
+//===- ConvertKVToGPU.cpp - Buffers to kernels and launches ---------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Lowering/Passes.h"
+
+#include "KernelTable.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace kvfuse {
+#define GEN_PASS_DEF_CONVERTKVTOGPU
+#include "kvfuse/Lowering/Passes.h.inc"
+} // namespace kvfuse
+
+using namespace mlir;
+using namespace mlir::kv;
+using namespace kvfuse;
+
+//===----------------------------------------------------------------------===//
+// Host side
+//===----------------------------------------------------------------------===//
+
+/// Launches `kernel` with `blocksX` by `blocksY` blocks, unless there is
+/// nothing to do (SX9).
+static void createLaunch(ImplicitLocOpBuilder &b, const Kernel &kernel,
+                         gpu::GPUFuncOp func, Value blocksX, Value blocksY) {
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value blocks = b.createOrFold<arith::MulIOp>(blocksX, blocksY);
+  Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, blocks, zero);
+  auto ifAny = scf::IfOp::create(b, any, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifAny.thenBlock());
+  Value threads = arith::ConstantIndexOp::create(b, kBlockSize);
+  gpu::LaunchFuncOp::create(b, func, gpu::KernelDim3{blocksX, blocksY, one},
+                            gpu::KernelDim3{threads, one, one},
+                            /*dynamicSharedMemorySize=*/Value(),
+                            kernel.operands);
+}
+
+/// Blocks for `elements`, at most as many as the grid's dimension holds; the
+/// kernels loop.
+static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
+                             int64_t most) {
+  Value blocks = b.createOrFold<arith::CeilDivUIOp>(
+      elements, arith::ConstantIndexOp::create(b, kBlockSize));
+  return b.createOrFold<arith::MinUIOp>(
+      blocks, arith::ConstantIndexOp::create(b, most));
+}
+
+/// SX10: an assert that two sizes agree, unless that is plain to see.
+static void requireEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
+                         const Twine &message) {
+  if (isEqualConstantIntOrValue(lhs, rhs))
+    return;
+  Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
+  cf::AssertOp::create(b, equal, b.getStringAttr("SX10: " + message));
+}
+
+/// The sizes that the verifier could not compare.
+static void createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
+  Value first = write.getIndices().front();
+  for (unsigned dim = 0; dim < write.getGridRank(); ++dim) {
+    Value size = createSize(b, first, dim);
+    for (Value index : write.getIndices().drop_front())
+      requireEqual(b, createSize(b, index, dim), size,
+                   "index tensors differ in size");
+    if (Value mask = write.getMask())
+      requireEqual(b, createSize(b, mask, dim), size,
+                   "mask and index tensor differ in size");
+  }
+  for (unsigned i = 0; i < write.getNumDests(); ++i) {
+    AffineMap map = write.getMap(i), order = write.getOrder(i);
+    Value dest = write.getDests()[i], values = write.getValues()[i];
+    for (auto [dim, expr] : llvm::enumerate(order.getResults())) {
+      unsigned position = cast<AffineDimExpr>(expr).getPosition();
+      if (position < write.getGridRank())
+        requireEqual(b, createSize(b, values, dim),
+                     createSize(b, first, position),
+                     "values of destination " + Twine(i) +
+                         " and index tensor differ in the number of rows");
+    }
+    if (write.isBox(i))
+      continue;
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto bare = dyn_cast<AffineDimExpr>(expr);
+      if (!bare || bare.getPosition() < write.getRowDim(0))
+        continue;
+      WriteOp::Extent extent =
+          write.getRowExtent(i, bare.getPosition() - write.getRowDim(0));
+      if (extent.fromValues)
+        requireEqual(
+            b, createSize(b, values, extent.dim), createSize(b, dest, dim),
+            "rows of destination " + Twine(i) + " do not cover dimension " +
+                Twine(dim) + " of the cache");
+    }
+  }
+}
+
+/// Elements of the rows of one token, over all destinations.
+static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
+  Value total = arith::ConstantIndexOp::create(b, 0);
+  for (unsigned i = 0; i < write.getNumDests(); ++i) {
+    SmallVector<Value> extents;
+    for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row) {
+      WriteOp::Extent extent = write.getRowExtent(i, row);
+      extents.push_back(createSize(
+          b, extent.fromValues ? write.getValues()[i] : write.getDests()[i],
+          extent.dim));
+    }
+    total = b.createOrFold<arith::AddIOp>(total, createProduct(b, extents));
+  }
+  return total;
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+static void convertWrite(KernelTable &kernels, WriteOp write) {
+  SmallVector<Value> operands(write.getIndices());
+  if (write.getMask())
+    operands.push_back(write.getMask());
+  for (auto [dest, values] : llvm::zip(write.getDests(), write.getValues())) {
+    operands.push_back(dest);
+    operands.push_back(values);
+  }
+  SmallVector<Region *> regions;
+  for (Region &region : write->getRegions())
+    regions.push_back(&region);
+  Kernel kernel = kernels.create(write.getLoc(), "kv_write", operands, regions);
+  buildWriteKernel(write, kernel);
+  gpu::GPUFuncOp func = kernels.finish(kernel);
+
+  ImplicitLocOpBuilder b(write.getLoc(), write);
+  createSizeChecks(b, write);
+  SmallVector<Value> grid;
+  for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
+    grid.push_back(createSize(b, write.getIndices().front(), dim));
+  Value blocksY = createNumBlocks(b, createElementsPerToken(b, write), 65535);
+  createLaunch(b, kernel, func, createProduct(b, grid), blocksY);
+  write.erase();
+}
+
+static LogicalResult convertGeneric(KernelTable &kernels,
+                                    linalg::GenericOp op) {
+  if (!isElementwise(op))
+    return op.emitOpError("is not elementwise on buffers, so it is no kernel");
+  // A kernel is named after the operation it runs on every element.
+  std::string name = "elementwise";
+  if (Operation &first = op.getBody()->front();
+      first.getNextNode() == op.getBody()->getTerminator()) {
+    name = first.getName().getStringRef();
+    std::replace(name.begin(), name.end(), '.', '_');
+  }
+  Kernel kernel =
+      kernels.create(op.getLoc(), name, op->getOperands(), {&op.getRegion()});
+  buildElementwiseKernel(op, kernel);
+  gpu::GPUFuncOp func = kernels.finish(kernel);
+
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value elements = createProduct(b, createLoopSizes(b, op, op->getOperands()));
+  createLaunch(
+      b, kernel, func,
+      createNumBlocks(b, elements, std::numeric_limits<int32_t>::max()),
+      arith::ConstantIndexOp::create(b, 1));
+  op.erase();
+  return success();
+}
+
+/// kv.apply of i64 values -> affine.apply, whose arithmetic is in 64-bit `index`.
+static void convertApply(ApplyOp apply) {
+  ImplicitLocOpBuilder b(apply.getLoc(), apply);
+  SmallVector<Value> inputs;
+  for (Value input : apply.getInputs())
+    inputs.push_back(arith::IndexCastOp::create(b, b.getIndexType(), input));
+  Value result = affine::AffineApplyOp::create(b, apply.getMap(), inputs);
+  apply.replaceAllUsesWith(
+      arith::IndexCastOp::create(b, apply.getType(), result).getResult());
+  apply.erase();
+}
+
+namespace {
+struct ConvertKVToGPUPass
+    : kvfuse::impl::ConvertKVToGPUBase<ConvertKVToGPUPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> sites;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      func.walk([&](Operation *op) {
+        if (isa<WriteOp, linalg::GenericOp>(op))
+          sites.push_back(op);
+      });
+    KernelTable kernels(getOperation());
+    for (Operation *site : sites) {
+      if (auto write = dyn_cast<WriteOp>(site)) {
+        if (write.hasTensorForm()) {
+          write.emitOpError("is on tensors; it is lowered on buffers only");
+          return signalPassFailure();
+        }
+        convertWrite(kernels, write);
+      } else if (failed(
+                     convertGeneric(kernels, cast<linalg::GenericOp>(site)))) {
+        return signalPassFailure();
+      }
+    }
+    for (auto gpuModule : getOperation().getOps<gpu::GPUModuleOp>())
+      gpuModule.walk(convertApply);
+  }
+};
+} // namespace

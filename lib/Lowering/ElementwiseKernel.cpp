@@ -1,0 +1,84 @@
+//===- ElementwiseKernel.cpp - Kernels of an unfused chain ----------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTable.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+bool kvfuse::isElementwise(linalg::GenericOp op) {
+  return op.hasPureBufferSemantics() &&
+         op.getNumLoops() == op.getNumParallelLoops() &&
+         !op.hasIndexSemantics() &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
+}
+
+SmallVector<Value> kvfuse::createLoopSizes(ImplicitLocOpBuilder &b,
+                                           linalg::GenericOp op,
+                                           ValueRange operands) {
+  SmallVector<Value> sizes(op.getNumLoops());
+  for (auto [operand, map] : llvm::zip(operands, op.getIndexingMapsArray()))
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      Value &size = sizes[cast<AffineDimExpr>(expr).getPosition()];
+      if (!size)
+        size = createSize(b, operand, dim);
+    }
+  return sizes;
+}
+
+void kvfuse::buildElementwiseKernel(linalg::GenericOp op, Kernel &kernel) {
+  ImplicitLocOpBuilder b(op.getLoc(),
+                         OpBuilder::atBlockEnd(&kernel.func.getBody().back()));
+  ValueRange arguments = kernel.func.getArguments();
+  SmallVector<Value> sizes = createLoopSizes(b, op, arguments);
+
+  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  Value start = arith::AddIOp::create(
+      b,
+      arith::MulIOp::create(b, gpu::BlockIdOp::create(b, gpu::Dimension::x),
+                            blockSize),
+      gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value step = arith::MulIOp::create(
+      b, gpu::GridDimOp::create(b, gpu::Dimension::x), blockSize);
+  auto loop = scf::ForOp::create(b, start, createProduct(b, sizes), step);
+  gpu::ReturnOp::create(b);
+
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> point = delinearize(b, loop.getInductionVar(), sizes);
+  auto place = [&](OpOperand &operand) {
+    SmallVector<Value> coordinates;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+      coordinates.push_back(point[cast<AffineDimExpr>(expr).getPosition()]);
+    return coordinates;
+  };
+  auto argument = [&](OpOperand &operand) {
+    return arguments[operand.getOperandNumber()];
+  };
+
+  IRMapping mapping = kernel.mapping;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!op.payloadUsesValueFromOperand(&operand))
+      continue;
+    Value element = argument(operand);
+    if (!op.isScalar(&operand))
+      element = memref::LoadOp::create(b, element, place(operand));
+    mapping.map(op.getMatchingBlockArgument(&operand), element);
+  }
+  for (Operation &nested : op.getBody()->without_terminator())
+    b.clone(nested, mapping);
+  Operation *yield = op.getBody()->getTerminator();
+  for (auto [result, init] :
+       llvm::zip(yield->getOperands(), op.getDpsInitsMutable()))
+    memref::StoreOp::create(b, mapping.lookupOrDefault(result), argument(init),
+                            place(init));
+}

@@ -1,0 +1,310 @@
+//===- ExpandCasts.cpp - kv.cast in integer arithmetic --------------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A float is its bits in an i32: the sign, and the magnitude below it, which
+// counts up through the representable values. Casts work on the magnitude.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "kvfuse/Lowering/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace kvfuse {
+#define GEN_PASS_DEF_KVEXPANDCASTS
+#include "kvfuse/Lowering/Passes.h.inc"
+} // namespace kvfuse
+
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Formats
+//===----------------------------------------------------------------------===//
+
+static uint32_t getBits(const APFloat &value) {
+  return value.bitcastToAPInt().getZExtValue();
+}
+
+namespace {
+/// What the arithmetic needs to know of a float type, one of those that kv.cast
+/// takes.
+struct Format {
+  explicit Format(const llvm::fltSemantics &semantics)
+      : width(APFloat::semanticsSizeInBits(semantics)),
+        mantissaBits(APFloat::semanticsPrecision(semantics) - 1),
+        bias(1 - APFloat::semanticsMinExponent(semantics)),
+        hasInfinity(APFloat::semanticsHasInf(semantics)),
+        largest(getBits(APFloat::getLargest(semantics))),
+        nan(getBits(APFloat::getNaN(semantics))),
+        overflow(hasInfinity ? getBits(APFloat::getInf(semantics)) : nan) {}
+
+  uint32_t getSignBit() const { return 1u << (width - 1); }
+  uint32_t getMagnitudeMask() const { return getSignBit() - 1; }
+  /// The exponent field of all ones.
+  int getExponentMask() const { return (1 << (width - 1 - mantissaBits)) - 1; }
+  /// The fnuz types: the bits of -0 are the one NaN, and no zero has a sign.
+  bool isNaNNegativeZero() const { return nan == getSignBit(); }
+  /// The largest magnitude that is a number; NaNs lie above, unless they are
+  /// -0.
+  uint32_t getLargestNumber() const { return hasInfinity ? overflow : largest; }
+
+  unsigned width;
+  unsigned mantissaBits;
+  int bias;
+  bool hasInfinity;
+  uint32_t largest;
+  uint32_t nan;
+  /// The magnitude that follows the largest finite one, which is what a value
+  /// that rounds past it becomes (SC2): infinity, or else NaN.
+  uint32_t overflow;
+};
+} // namespace
+
+/// Do magnitudes differ only in the length of the mantissa?
+static bool haveSameExponents(const Format &from, const Format &to) {
+  return from.hasInfinity && to.hasInfinity && from.bias == to.bias &&
+         from.getExponentMask() == to.getExponentMask();
+}
+
+/// Is each value of `from` one of `to`, with subnormals of `from` normal in
+/// `to` unless exponents are the same?
+static bool canWiden(const Format &from, const Format &to) {
+  if (!to.hasInfinity || from.mantissaBits > to.mantissaBits)
+    return false;
+  int rebias = to.bias - from.bias;
+  return haveSameExponents(from, to) ||
+         (rebias >= static_cast<int>(from.mantissaBits) &&
+          from.getExponentMask() + rebias < to.getExponentMask());
+}
+
+/// Can a magnitude of `from` be rounded to one of `to` as if it were normal?
+/// Subnormals of `from` are then so small that they round to zero, and infinity
+/// lies above all magnitudes of `to`.
+static bool canNarrow(const Format &from, const Format &to) {
+  if (!from.hasInfinity || from.mantissaBits <= to.mantissaBits)
+    return false;
+  int rebias = from.bias - to.bias;
+  return haveSameExponents(from, to) ||
+         (rebias > static_cast<int>(to.mantissaBits) &&
+          from.getExponentMask() - rebias > to.getExponentMask());
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Emits the arithmetic. Values are i32, or i1 where they are compared.
+class CastBuilder : public ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  Value cast(Value bits, const Format &from, const Format &to, bool saturating);
+
+private:
+  Value widen(Value bits, const Format &from, const Format &to);
+  Value widenSubnormal(Value magnitude, const Format &from, const Format &to);
+  Value narrow(Value bits, const Format &from, const Format &to,
+               bool saturating);
+  Value narrowMagnitude(Value magnitude, const Format &from, const Format &to);
+  Value shiftRoundingToEven(Value value, Value amount);
+
+  Value constant(uint32_t value) {
+    return arith::ConstantIntOp::create(*this, static_cast<int32_t>(value), 32);
+  }
+  template <typename OpTy> Value emit(Value lhs, Value rhs) {
+    return createOrFold<OpTy>(lhs, rhs);
+  }
+  template <typename OpTy> Value emit(Value lhs, uint32_t rhs) {
+    return createOrFold<OpTy>(lhs, constant(rhs));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, uint32_t rhs) {
+    return arith::CmpIOp::create(*this, predicate, lhs, constant(rhs));
+  }
+  Value select(Value condition, Value ifTrue, Value ifFalse) {
+    return arith::SelectOp::create(*this, condition, ifTrue, ifFalse);
+  }
+};
+} // namespace
+
+Value CastBuilder::cast(Value bits, const Format &from, const Format &to,
+                        bool saturating) {
+  if (canNarrow(from, to))
+    return narrow(bits, from, to, saturating);
+  if (canWiden(from, to))
+    return widen(bits, from, to);
+  // Every format widens to f32, and f32 narrows to every format.
+  Format f32(APFloat::IEEEsingle());
+  return narrow(widen(bits, from, f32), f32, to, saturating);
+}
+
+Value CastBuilder::widen(Value bits, const Format &from, const Format &to) {
+  if (haveSameExponents(from, to))
+    return emit<arith::ShLIOp>(bits, to.width - from.width);
+
+  Value magnitude = emit<arith::AndIOp>(bits, from.getMagnitudeMask());
+  Value aligned =
+      emit<arith::ShLIOp>(magnitude, to.mantissaBits - from.mantissaBits);
+  Value normal =
+      emit<arith::AddIOp>(aligned, (to.bias - from.bias) << to.mantissaBits);
+  Value isSubnormal =
+      compare(arith::CmpIPredicate::ult, magnitude, 1u << from.mantissaBits);
+  Value result =
+      select(isSubnormal, widenSubnormal(magnitude, from, to), normal);
+  result = select(compare(arith::CmpIPredicate::eq, magnitude, 0), magnitude,
+                  result);
+
+  if (from.isNaNNegativeZero()) {
+    Value isNaN = compare(arith::CmpIPredicate::eq, bits, from.nan);
+    result = select(isNaN, constant(to.nan), result);
+  } else {
+    Value isSpecial =
+        compare(arith::CmpIPredicate::ugt, magnitude, from.largest);
+    Value special = from.hasInfinity ? emit<arith::OrIOp>(aligned, to.overflow)
+                                     : constant(to.nan);
+    result = select(isSpecial, special, result);
+  }
+  Value sign = emit<arith::AndIOp>(bits, from.getSignBit());
+  return emit<arith::OrIOp>(result,
+                            emit<arith::ShLIOp>(sign, to.width - from.width));
+}
+
+/// Normalizes a subnormal magnitude other than zero, by halving steps.
+Value CastBuilder::widenSubnormal(Value magnitude, const Format &from,
+                                  const Format &to) {
+  // The leading bit is below the place of the implicit one by at least one.
+  Value mantissa =
+      emit<arith::ShLIOp>(magnitude, to.mantissaBits - from.mantissaBits + 1);
+  // The implicit one adds one to the exponent field.
+  Value exponent = constant((to.bias - from.bias - 1) << to.mantissaBits);
+  for (unsigned step = llvm::bit_floor(from.mantissaBits - 1); step;
+       step /= 2) {
+    Value isLow = compare(arith::CmpIPredicate::ult, mantissa,
+                          1u << (to.mantissaBits - step + 1));
+    mantissa = select(isLow, emit<arith::ShLIOp>(mantissa, step), mantissa);
+    exponent =
+        select(isLow, emit<arith::SubIOp>(exponent, step << to.mantissaBits),
+               exponent);
+  }
+  return emit<arith::AddIOp>(exponent, mantissa);
+}
+
+Value CastBuilder::narrow(Value bits, const Format &from, const Format &to,
+                          bool saturating) {
+  Value magnitude = emit<arith::AndIOp>(bits, from.getMagnitudeMask());
+  Value result = narrowMagnitude(magnitude, from, to);
+
+  // With the same exponents, what rounds past the largest value is infinity by
+  // itself. Otherwise all that does, infinity and NaNs too, meets the limit.
+  uint32_t limit = saturating ? to.largest : to.overflow;
+  bool hasLimit = !haveSameExponents(from, to);
+  if (hasLimit)
+    result = emit<arith::MinUIOp>(result, limit);
+  if (!hasLimit || limit != to.nan) {
+    Value isNaN =
+        compare(arith::CmpIPredicate::ugt, magnitude, from.getLargestNumber());
+    result = select(isNaN, constant(to.nan), result);
+  }
+
+  Value sign = emit<arith::AndIOp>(
+      emit<arith::ShRUIOp>(bits, from.width - to.width), to.getSignBit());
+  if (to.isNaNNegativeZero()) {
+    Value isZero = compare(arith::CmpIPredicate::eq, result, 0);
+    sign = select(isZero, result, sign);
+  }
+  return emit<arith::OrIOp>(result, sign);
+}
+
+/// Rounds a magnitude to the mantissa of `to`. Numbers above its largest value
+/// give magnitudes above it; NaNs give any.
+Value CastBuilder::narrowMagnitude(Value magnitude, const Format &from,
+                                   const Format &to) {
+  unsigned normalShift = from.mantissaBits - to.mantissaBits;
+  if (haveSameExponents(from, to))
+    return shiftRoundingToEven(magnitude, constant(normalShift));
+
+  // Below the normal values of `to`, each exponent further down shifts out one
+  // more bit, and the exponent field stays at one: the implicit bit.
+  unsigned rebias = from.bias - to.bias;
+  unsigned longestShift = normalShift + rebias + 1;
+  Value exponent = emit<arith::ShRUIOp>(magnitude, from.mantissaBits);
+  Value shift = emit<arith::MaxSIOp>(
+      emit<arith::SubIOp>(constant(longestShift), exponent),
+      constant(normalShift));
+  Value exponentChange = emit<arith::ShLIOp>(
+      emit<arith::SubIOp>(shift, normalShift + rebias), from.mantissaBits);
+  Value rebiased = emit<arith::AddIOp>(magnitude, exponentChange);
+  // A shift by 31 leaves nothing of a significand, as every longer one.
+  if (longestShift > 31)
+    shift = emit<arith::MinUIOp>(shift, 31u);
+  return shiftRoundingToEven(rebiased, shift);
+}
+
+/// Divides by two to the power of `amount`, which is from 1 to 31; the sum of
+/// `value` and half the divisor must fit.
+Value CastBuilder::shiftRoundingToEven(Value value, Value amount) {
+  Value isOdd = emit<arith::AndIOp>(emit<arith::ShRUIOp>(value, amount), 1u);
+  Value belowHalf = emit<arith::ShRUIOp>(
+      constant(0x7fffffff), emit<arith::SubIOp>(constant(32), amount));
+  Value rounded =
+      emit<arith::AddIOp>(value, emit<arith::AddIOp>(belowHalf, isOdd));
+  return emit<arith::ShRUIOp>(rounded, amount);
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ExpandCast : OpRewritePattern<kv::CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(kv::CastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto from = dyn_cast<FloatType>(op.getInput().getType());
+    auto to = dyn_cast<FloatType>(op.getType());
+    if (!from || !to)
+      return rewriter.notifyMatchFailure(op, "expected scalars");
+
+    CastBuilder builder(op.getLoc(), rewriter);
+    Type i32 = builder.getI32Type();
+    Value bits = arith::BitcastOp::create(
+        builder, builder.getIntegerType(from.getWidth()), op.getInput());
+    if (from.getWidth() < 32)
+      bits = arith::ExtUIOp::create(builder, i32, bits);
+    bits = builder.cast(bits, Format(from.getFloatSemantics()),
+                        Format(to.getFloatSemantics()), op.getSaturating());
+    if (to.getWidth() < 32)
+      bits = arith::TruncIOp::create(
+          builder, builder.getIntegerType(to.getWidth()), bits);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, bits);
+    return success();
+  }
+};
+
+struct KVExpandCastsPass
+    : public kvfuse::impl::KVExpandCastsBase<KVExpandCastsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ExpandCast>(&getContext());
+    // Casts to the own type and casts of constants fold.
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      return signalPassFailure();
+
+    WalkResult result = getOperation()->walk([](kv::CastOp op) {
+      op.emitOpError("expects scalars, to be computed in integers");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

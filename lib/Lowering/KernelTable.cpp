@@ -1,0 +1,104 @@
+//===- KernelTable.cpp - The kernels of a module --------------------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTable.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+static constexpr StringLiteral kModuleName = "kernels";
+
+KernelTable::KernelTable(ModuleOp module) : module(module) {
+  kernels = module.lookupSymbol<gpu::GPUModuleOp>(kModuleName);
+  if (kernels)
+    for (auto func : kernels.getOps<gpu::GPUFuncOp>())
+      byType[func.getFunctionType()].push_back(func);
+}
+
+Kernel KernelTable::create(Location loc, StringRef name, ValueRange operands,
+                           ArrayRef<Region *> regions) {
+  llvm::SetVector<Value> captures;
+  for (Region *region : regions)
+    getUsedValuesDefinedAbove(*region, captures);
+
+  Kernel kernel;
+  kernel.operands.assign(operands.begin(), operands.end());
+  SmallVector<Operation *> constants;
+  for (Value capture : captures) {
+    Operation *def = capture.getDefiningOp();
+    if (def && def->hasTrait<OpTrait::ConstantLike>())
+      constants.push_back(def);
+    else
+      kernel.operands.push_back(capture);
+  }
+
+  OpBuilder builder(module.getContext());
+  if (!kernels) {
+    builder.setInsertionPointToEnd(module.getBody());
+    kernels = gpu::GPUModuleOp::create(builder, loc, kModuleName);
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    builder.getUnitAttr());
+  }
+  builder.setInsertionPointToEnd(kernels.getBody());
+  kernel.func = gpu::GPUFuncOp::create(
+      builder, loc, name,
+      builder.getFunctionType(ValueRange(kernel.operands).getTypes(), {}));
+  kernel.func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                       builder.getUnitAttr());
+  kernel.mapping.map(kernel.operands, kernel.func.getArguments());
+  builder.setInsertionPointToStart(&kernel.func.getBody().front());
+  for (Operation *constant : constants)
+    builder.clone(*constant, kernel.mapping);
+  return kernel;
+}
+
+gpu::GPUFuncOp KernelTable::finish(Kernel &kernel) {
+  gpu::GPUFuncOp func = kernel.func;
+  SmallVector<gpu::GPUFuncOp> &candidates = byType[func.getFunctionType()];
+  for (gpu::GPUFuncOp candidate : candidates) {
+    if (!OperationEquivalence::isRegionEquivalentTo(
+            &candidate.getBody(), &func.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      continue;
+    func.erase();
+    return candidate;
+  }
+  func->remove();
+  SymbolTable(kernels).insert(func);
+  candidates.push_back(func);
+  return func;
+}
+
+Value kvfuse::createSize(ImplicitLocOpBuilder &b, Value memref, int64_t dim) {
+  return b.createOrFold<memref::DimOp>(memref, dim);
+}
+
+Value kvfuse::createProduct(ImplicitLocOpBuilder &b, ValueRange factors) {
+  if (factors.empty())
+    return arith::ConstantIndexOp::create(b, 1);
+  Value product = factors.front();
+  for (Value factor : factors.drop_front())
+    product = b.createOrFold<arith::MulIOp>(product, factor);
+  return product;
+}
+
+SmallVector<Value> kvfuse::delinearize(ImplicitLocOpBuilder &b, Value linear,
+                                       ValueRange sizes) {
+  if (sizes.empty())
+    return {};
+  if (sizes.size() == 1)
+    return {linear};
+  return affine::AffineDelinearizeIndexOp::create(
+             b, linear, getAsOpFoldResult(sizes.drop_front()),
+             /*hasOuterBound=*/false)
+      .getResults();
+}

@@ -1,0 +1,82 @@
+//===- KernelTable.h - The kernels of a module ------------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_LOWERING_KERNELTABLE_H
+#define KVFUSE_LOWERING_KERNELTABLE_H
+
+#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace kvfuse {
+
+/// A kernel under construction. `mapping` takes host values to what they are in
+/// the kernel.
+struct Kernel {
+  mlir::gpu::GPUFuncOp func;
+  mlir::IRMapping mapping;
+  /// Host values to launch it with, one per argument.
+  llvm::SmallVector<mlir::Value> operands;
+};
+
+/// The `gpu.module @kernels` of a module; equal kernels are kept once.
+class KernelTable {
+public:
+  explicit KernelTable(mlir::ModuleOp module);
+
+  /// Starts an empty kernel. Its arguments are `operands` and what `regions`
+  /// use from outside; constants used are cloned into it.
+  Kernel create(mlir::Location loc, llvm::StringRef name,
+                mlir::ValueRange operands,
+                llvm::ArrayRef<mlir::Region *> regions);
+
+  /// Ends `kernel`; an equal one that stands in the table already takes its
+  /// place.
+  mlir::gpu::GPUFuncOp finish(Kernel &kernel);
+
+private:
+  mlir::ModuleOp module;
+  mlir::gpu::GPUModuleOp kernels;
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::gpu::GPUFuncOp>> byType;
+};
+
+/// Threads of a block of every kernel.
+inline constexpr int64_t kBlockSize = 256;
+
+/// Size of dimension `dim` of `memref`, folded where it is static.
+mlir::Value createSize(mlir::ImplicitLocOpBuilder &b, mlir::Value memref,
+                       int64_t dim);
+/// Product of index values, one for none.
+mlir::Value createProduct(mlir::ImplicitLocOpBuilder &b,
+                          mlir::ValueRange factors);
+/// Coordinates of `linear` in a box of `sizes`, the last one fastest.
+llvm::SmallVector<mlir::Value> delinearize(mlir::ImplicitLocOpBuilder &b,
+                                           mlir::Value linear,
+                                           mlir::ValueRange sizes);
+
+/// Fills in the kernel of a write: grid x is the token, grid y and the threads
+/// walk over the elements of its rows.
+void buildWriteKernel(mlir::kv::WriteOp write, Kernel &kernel);
+
+/// Can `op` be one kernel: buffers, parallel loops, plain accesses?
+bool isElementwise(mlir::linalg::GenericOp op);
+
+/// Fills in the kernel of an elementwise operation: threads walk over its
+/// elements.
+void buildElementwiseKernel(mlir::linalg::GenericOp op, Kernel &kernel);
+
+/// Sizes of the loops of `op`, read from `operands` (its own, or a kernel's).
+llvm::SmallVector<mlir::Value> createLoopSizes(mlir::ImplicitLocOpBuilder &b,
+                                               mlir::linalg::GenericOp op,
+                                               mlir::ValueRange operands);
+
+} // namespace kvfuse
+
+#endif // KVFUSE_LOWERING_KERNELTABLE_H
