@@ -1,0 +1,91 @@
+//===- Pipelines.h - Registration and pipelines -----------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The way of a module, in four steps. `kvfuse-compile` runs them one by one;
+// the pipelines `kvfuse-to-gpu`, `kvfuse-to-nvvm` and `kvfuse-to-cpu` of
+// `kvfuse-opt` and the plugin are the same steps in a row.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_PIPELINES_PIPELINES_H
+#define KVFUSE_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace kvfuse {
+
+enum class FuseMode { On, Off, Required };
+
+struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
+  Option<FuseMode> fuse{
+      *this, "fuse", llvm::cl::desc("Fuse cache writes, or compile the chain"),
+      llvm::cl::init(FuseMode::On),
+      llvm::cl::values(
+          clEnumValN(FuseMode::On, "on", "fuse what may be fused"),
+          clEnumValN(FuseMode::Off, "off", "a kernel for every operation"),
+          clEnumValN(FuseMode::Required, "required",
+                     "fuse, and fail if something is refused"))};
+  Option<std::string> mutates{
+      *this, "mutates",
+      llvm::cl::desc("Arguments that may be written in place: a list of "
+                     "numbers, or auto"),
+      llvm::cl::init("")};
+  Option<std::string> torchVersion{
+      *this, "torch-version",
+      llvm::cl::desc("Version of torch whose casts are meant: 2.11 or 2.13"),
+      llvm::cl::init("2.13")};
+  Option<std::string> negative{
+      *this, "negative",
+      llvm::cl::desc("Meaning of negative indices: wrap, error, skip or "
+                     "undefined"),
+      llvm::cl::init("")};
+  Option<std::string> outOfBounds{
+      *this, "out-of-bounds",
+      llvm::cl::desc("Treatment of indices outside the cache: trap, skip or "
+                     "undefined"),
+      llvm::cl::init("")};
+  Option<std::string> reservedSlot{
+      *this, "reserved-slot",
+      llvm::cl::desc("A slot id whose rows are not written"),
+      llvm::cl::init("")};
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("GPU to compile for, such as sm_90"),
+                           llvm::cl::init("sm_90")};
+};
+
+/// Registers the kv dialect and its interface implementations.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Registers all passes and pipelines by name.
+void registerPassesAndPipelines();
+
+/// Front doors to kv IR on tensors.
+void buildImportPipeline(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
+
+/// kv IR on tensors to functions of `module @kvfuse`, fused or taken apart.
+void buildFusionPipeline(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
+
+/// `module @kvfuse` on tensors to kernels and launches. Runs on nested modules
+/// of the module that it is built for.
+void buildGPUPipeline(mlir::OpPassManager &pm);
+
+/// Kernels to the NVVM dialect, nothing else left in a `gpu.module`. Runs on
+/// nested modules.
+void buildNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// Kernels and host code to the LLVM dialect, launches as loops on the CPU.
+/// Runs on nested modules.
+void buildCPUPipeline(mlir::OpPassManager &pm);
+
+} // namespace kvfuse
+
+#endif // KVFUSE_PIPELINES_PIPELINES_H

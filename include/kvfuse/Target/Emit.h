@@ -1,0 +1,42 @@
+//===- Emit.h - Lowered modules to files ------------------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each function returns the contents of a file, or failure after an error was
+// emitted at the module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_TARGET_EMIT_H
+#define KVFUSE_TARGET_EMIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace kvfuse {
+
+/// Can kernels be compiled for `chip`, such as "sm_90"? (sm_80 and newer.)
+bool isSupportedChip(llvm::StringRef chip);
+
+/// PTX of the kernels of `module`, which are in the NVVM dialect with a target
+/// attached. `module` is changed.
+mlir::FailureOr<std::string> emitPTX(mlir::ModuleOp module);
+
+/// `ptx` assembled by `ptxas`, a path or a name to look up, or empty: then the
+/// environment (KVFUSE_PTXAS, CUDA_HOME, PATH) says where it is.
+mlir::FailureOr<std::string> emitCubin(mlir::ModuleOp module,
+                                       llvm::StringRef ptx,
+                                       llvm::StringRef chip,
+                                       llvm::StringRef ptxas);
+
+enum class HostFormat { LLVMIR, Object, SharedLibrary };
+
+/// Host code of `module`, which is in the LLVM dialect, for this machine's kind
+/// of processor, optimised at `optLevel` (0 to 3).
+mlir::FailureOr<std::string> emitHost(mlir::ModuleOp module, HostFormat format,
+                                      unsigned optLevel);
+
+} // namespace kvfuse
+
+#endif // KVFUSE_TARGET_EMIT_H

@@ -1,0 +1,159 @@
+//===- Pipelines.cpp - Stages in a row ------------------------------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Pipelines/Pipelines.h"
+
+#include "kvfuse/Dialect/KV/Transforms/Passes.h"
+#include "kvfuse/Fusion/Passes.h"
+#include "kvfuse/Import/Passes.h"
+#include "kvfuse/Lowering/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+void kvfuse::buildImportPipeline(OpPassManager &pm,
+                                 const PipelineOptions &options) {
+  KVImportTorchOptions import;
+  import.mutates = options.mutates;
+  import.torchVersion = options.torchVersion;
+  import.negative = options.negative;
+  import.outOfBounds = options.outOfBounds;
+  import.reservedSlot = options.reservedSlot;
+  pm.addPass(createKVImportTorch(import));
+}
+
+void kvfuse::buildFusionPipeline(OpPassManager &pm,
+                                 const PipelineOptions &options) {
+  bool required = options.fuse == FuseMode::Required;
+  if (options.fuse == FuseMode::Off) {
+    pm.addPass(kv::createKVDecomposeWrites());
+  } else {
+    KVFuseChainsOptions chains;
+    chains.required = required;
+    pm.addPass(createKVFuseChains(chains));
+    KVGroupWritesOptions groups;
+    groups.required = required;
+    pm.addPass(createKVGroupWrites(groups));
+  }
+  KVOutlineWritesOptions outline;
+  outline.required = required;
+  outline.group = options.fuse != FuseMode::Off;
+  pm.addPass(createKVOutlineWrites(outline));
+}
+
+void kvfuse::buildGPUPipeline(OpPassManager &pm) {
+  OpPassManager &nested = pm.nest<ModuleOp>();
+  nested.addPass(createConvertElementwiseToLinalgPass());
+
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::FullyDynamicLayoutMap;
+  nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  nested.addPass(createKVCheckInPlace());
+  nested.addPass(createKVMergeWrites());
+
+  nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  nested.addPass(createConvertKVToGPU());
+  nested.addPass(createCanonicalizerPass());
+  nested.addPass(createCSEPass());
+}
+
+/// Affine and strided accesses to plain arithmetic and control flow.
+static void addStructureLowering(OpPassManager &pm) {
+  pm.addPass(createKVExpandCasts());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(affine::createAffineExpandIndexOpsPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+}
+
+void kvfuse::buildNVVMPipeline(OpPassManager &pm,
+                               const PipelineOptions &options) {
+  OpPassManager &nested = pm.nest<ModuleOp>();
+  OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
+  addStructureLowering(kernels);
+  ConvertGpuOpsToNVVMOpsOptions nvvm;
+  nvvm.indexBitwidth = 64;
+  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  KVCheckLoweredOptions check;
+  check.allow = {"llvm", "nvvm"};
+  kernels.addPass(createKVCheckLowered(check));
+
+  GpuNVVMAttachTargetOptions target;
+  target.chip = options.chip;
+  target.optLevel = 3;
+  nested.addPass(createGpuNVVMAttachTarget(target));
+}
+
+void kvfuse::buildCPUPipeline(OpPassManager &pm) {
+  OpPassManager &nested = pm.nest<ModuleOp>();
+  // First, so that host functions get wrappers, and emulated kernels do not.
+  nested.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  nested.addPass(createKVEmulateGPU());
+  // Temporaries of an unfused chain end with the host code.
+  bufferization::buildBufferDeallocationPipeline(nested, {});
+  addStructureLowering(nested);
+  nested.addPass(createKVTrapToStatus());
+  nested.addPass(createConvertToLLVMPass());
+  nested.addPass(createReconcileUnrealizedCastsPass());
+  nested.addPass(createCanonicalizerPass());
+  nested.addPass(createCSEPass());
+  KVCheckLoweredOptions check;
+  check.allow = {"llvm"};
+  nested.addPass(createKVCheckLowered(check));
+}
+
+void kvfuse::registerPassesAndPipelines() {
+  kv::registerKVPasses();
+  registerFusionPasses();
+  registerImportPasses();
+  registerLoweringPasses();
+
+  auto toGPU = [](OpPassManager &pm, const PipelineOptions &options) {
+    buildImportPipeline(pm, options);
+    buildFusionPipeline(pm, options);
+    buildGPUPipeline(pm);
+  };
+  PassPipelineRegistration<PipelineOptions>(
+      "kvfuse-to-gpu",
+      "Turn the cache writes of a module into kernels and launches, in "
+      "module @kvfuse",
+      toGPU);
+  PassPipelineRegistration<PipelineOptions>(
+      "kvfuse-to-nvvm",
+      "kvfuse-to-gpu, then the kernels to NVVM with a target attached",
+      [=](OpPassManager &pm, const PipelineOptions &options) {
+        toGPU(pm, options);
+        buildNVVMPipeline(pm, options);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "kvfuse-to-cpu",
+      "kvfuse-to-gpu, then all of module @kvfuse to LLVM for the CPU",
+      [=](OpPassManager &pm, const PipelineOptions &options) {
+        toGPU(pm, options);
+        buildCPUPipeline(pm);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "kv-finalize-nvvm",
+      "Lower the kernels of nested modules to NVVM and attach a target",
+      buildNVVMPipeline);
+}

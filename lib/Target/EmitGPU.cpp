@@ -1,0 +1,82 @@
+//===- EmitGPU.cpp - PTX and cubin ----------------------------------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tools.h"
+#include "kvfuse/Target/Emit.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+bool kvfuse::isSupportedChip(StringRef chip) {
+  unsigned capability;
+  StringRef digits = chip;
+  if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability) ||
+      capability < 80)
+    return false;
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargetMCs();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  return info->isCPUStringValid(chip);
+}
+
+FailureOr<std::string> kvfuse::emitPTX(ModuleOp module) {
+  PassManager pm(module->getContext());
+  GpuModuleToBinaryPassOptions options;
+  options.compilationTarget = "isa";
+  pm.addPass(createGpuModuleToBinaryPass(options));
+  if (failed(pm.run(module)))
+    return failure();
+  auto binaries = llvm::to_vector(module.getOps<gpu::BinaryOp>());
+  if (binaries.size() != 1)
+    return module.emitError("expects one module of kernels, but has ")
+           << binaries.size();
+  auto object = cast<gpu::ObjectAttr>(binaries.front().getObjects()[0]);
+  StringRef text = object.getObject().getValue();
+  return text.rtrim('\0').str();
+}
+
+/// The ptxas to run, by the rules of `emitCubin`, or an empty string.
+static std::string findPtxas(StringRef ptxas) {
+  auto fromFolder = [](std::optional<std::string> folder) {
+    return folder ? findTool("ptxas", {*folder + "/bin"}) : std::string();
+  };
+  if (!ptxas.empty())
+    return findTool(ptxas);
+  if (auto path = llvm::sys::Process::GetEnv("KVFUSE_PTXAS"))
+    return findTool(*path);
+  std::string found = fromFolder(llvm::sys::Process::GetEnv("CUDA_HOME"));
+  if (found.empty())
+    found = findTool("ptxas");
+  if (found.empty())
+    found = fromFolder(std::string("/usr/local/cuda"));
+  return found;
+}
+
+FailureOr<std::string> kvfuse::emitCubin(ModuleOp module, StringRef ptx,
+                                         StringRef chip, StringRef ptxas) {
+  std::string tool = findPtxas(ptxas);
+  if (tool.empty())
+    return module.emitError("ptxas was not found; name it with --ptxas, or set "
+                            "KVFUSE_PTXAS or CUDA_HOME");
+  return runTool(module, tool, {("-arch=" + chip).str(), "-o"}, ptx, "ptx",
+                 "cubin");
+}

@@ -1,0 +1,78 @@
+//===- EmitHost.cpp - LLVM IR, objects and shared libraries ---------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tools.h"
+#include "kvfuse/Target/Emit.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+/// A machine of this kind of processor, without features that not all have:
+/// what is compiled here may run elsewhere.
+static std::unique_ptr<llvm::TargetMachine> createHostMachine(unsigned level) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, /*CPU=*/"", /*Features=*/"", {}, llvm::Reloc::PIC_, std::nullopt,
+      *llvm::CodeGenOpt::getLevel(level)));
+}
+
+FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
+                                        unsigned optLevel) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "kvfuse");
+  if (!llvmModule)
+    return failure();
+  std::unique_ptr<llvm::TargetMachine> machine = createHostMachine(optLevel);
+  if (!machine)
+    return module.emitError("this machine's processor is not a target");
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setDataLayout(machine->createDataLayout());
+  auto optimize =
+      makeOptimizingTransformer(optLevel, /*sizeLevel=*/0, machine.get());
+  if (llvm::Error error = optimize(llvmModule.get()))
+    return module.emitError("optimisation failed: ")
+           << llvm::toString(std::move(error));
+
+  if (format == HostFormat::LLVMIR) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *llvmModule;
+    return text;
+  }
+  SmallString<0> object;
+  {
+    llvm::raw_svector_ostream os(object);
+    llvm::legacy::PassManager codegen;
+    if (machine->addPassesToEmitFile(codegen, os, nullptr,
+                                     llvm::CodeGenFileType::ObjectFile))
+      return module.emitError("no object can be emitted for this machine");
+    codegen.run(*llvmModule);
+  }
+  if (format == HostFormat::Object)
+    return object.str().str();
+
+  for (StringRef linker : {"ld.lld-22", "ld.lld", "ld"})
+    if (std::string tool = findTool(linker); !tool.empty())
+      return runTool(module, tool, {"-shared", "-o"}, object, "o", "so");
+  return module.emitError("no linker was found: install lld");
+}

@@ -1,0 +1,243 @@
+//===- Report.cpp - What was fused, what was not, and why -----------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Target/Report.h"
+
+#include "kvfuse/Dialect/KV/Transforms/Passes.h"
+#include "kvfuse/Lowering/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+void RemarkRecorder::streamOptimizationRemark(
+    const remark::detail::Remark &remark) {
+  RecordedRemark record{
+      remark.getRemarkName().str(), remark.getFunction().str(), {}, {}, 0,
+      remark.getLocation()};
+  for (const auto &arg : remark.getArgs()) {
+    if (arg.key == "Reason")
+      record.reason = arg.val;
+    else if (arg.key == "Suggestion")
+      record.suggestion = arg.val;
+    else if (arg.key == "Destinations")
+      StringRef(arg.val).getAsInteger(10, record.destinations);
+  }
+  remarks.push_back(std::move(record));
+}
+
+void kvfuse::recordRemarks(MLIRContext &context,
+                           std::vector<RecordedRemark> &remarks, bool print) {
+  // The engine records only the kinds whose filter is set.
+  std::string filter = kRemarkCategory.str();
+  remark::RemarkCategories categories{filter, filter, filter, filter, filter};
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<RemarkRecorder>(remarks),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories, print);
+}
+
+std::string kvfuse::stringifyLocation(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    os << file.getFilename().getValue() << ':' << file.getLine() << ':'
+       << file.getColumn();
+  else
+    os << loc;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Is `op` a kernel of an unfused chain: a write, or an elementwise operation
+/// on tensors?
+static bool isUnfusedLaunch(Operation *op) {
+  if (isa<kv::WriteOp, tensor::SplatOp>(op))
+    return true;
+  return OpTrait::hasElementwiseMappableTraits(op) &&
+         llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+LaunchCounts kvfuse::countUnfusedLaunches(ModuleOp module) {
+  // A fused write counts as the chain that it stands for.
+  OwningOpRef<ModuleOp> chain = module.clone();
+  PassManager pm(module.getContext());
+  pm.addPass(kv::createKVDecomposeWrites());
+  LaunchCounts counts;
+  if (failed(pm.run(*chain)))
+    return counts;
+  for (auto func : chain->getOps<func::FuncOp>()) {
+    unsigned launches = 0;
+    bool hasWrite = false;
+    func.walk([&](Operation *op) {
+      launches += isUnfusedLaunch(op);
+      hasWrite |= isa<kv::WriteOp>(op);
+    });
+    if (hasWrite)
+      counts[func.getNameAttr()] = launches;
+  }
+  return counts;
+}
+
+namespace {
+/// A launch, with arguments as the entry function sees them: an argument's
+/// number, or nothing for a temporary.
+struct Launch {
+  gpu::LaunchFuncOp op;
+  SmallVector<std::optional<unsigned>> arguments;
+};
+
+/// Lists the launches of a function, those of functions that it calls included.
+class LaunchLister {
+public:
+  explicit LaunchLister(ModuleOp module) : symbols(module) {}
+
+  std::vector<Launch> list(func::FuncOp func) {
+    std::vector<Launch> launches;
+    ArgumentNumbers arguments;
+    for (BlockArgument argument : func.getArguments())
+      arguments[argument] = argument.getArgNumber();
+    visit(func, arguments, launches);
+    return launches;
+  }
+
+private:
+  using ArgumentNumbers = DenseMap<Value, std::optional<unsigned>>;
+
+  void visit(func::FuncOp func, const ArgumentNumbers &arguments,
+             std::vector<Launch> &launches) {
+    func.walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
+        Launch entry{launch, {}};
+        for (Value operand : launch.getKernelOperands())
+          entry.arguments.push_back(arguments.lookup(operand));
+        launches.push_back(std::move(entry));
+      } else if (auto call = dyn_cast<func::CallOp>(op)) {
+        auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+        if (!callee || callee.isExternal())
+          return;
+        ArgumentNumbers inner;
+        for (auto [argument, operand] :
+             llvm::zip(callee.getArguments(), call.getOperands()))
+          inner[argument] = arguments.lookup(operand);
+        visit(callee, inner, launches);
+      }
+    });
+  }
+
+  SymbolTable symbols;
+};
+} // namespace
+
+/// Does block x of the kernel stand for a token, rather than threads for the
+/// elements of a buffer?
+static bool isTokenKernel(gpu::LaunchFuncOp launch) {
+  auto func = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      launch, launch.getKernelAttr());
+  return func && func->hasAttr(kTokenKernelAttr);
+}
+
+static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
+  llvm::json::Array arguments;
+  for (std::optional<unsigned> argument : launch.arguments) {
+    if (argument)
+      arguments.push_back(*argument);
+    else
+      arguments.push_back("temp");
+  }
+  return llvm::json::Object{
+      {"name", launch.op.getKernelName().getValue()},
+      {"function", function},
+      {"grid", isTokenKernel(launch.op) ? "tokens" : "elements"},
+      {"arguments", std::move(arguments)}};
+}
+
+//===----------------------------------------------------------------------===//
+// The report
+//===----------------------------------------------------------------------===//
+
+/// What the remarks say of `function`.
+static void addRemarks(StringRef function, ArrayRef<RecordedRemark> remarks,
+                       llvm::json::Object &report) {
+  llvm::json::Array fused, refused;
+  for (const RecordedRemark &remark : remarks) {
+    if (remark.function != function)
+      continue;
+    std::string location = stringifyLocation(remark.loc);
+    std::optional<Refusal> refusal = symbolizeRefusal(remark.name);
+    if (remark.name == kFusedRemark)
+      fused.push_back(llvm::json::Object{{"destinations", remark.destinations},
+                                         {"location", location},
+                                         {"guards", llvm::json::Array()}});
+    else if (refusal && isMissed(*refusal))
+      refused.push_back(llvm::json::Object{
+          {"location", location},
+          {"reason", remark.name},
+          {"detail", remark.suggestion.empty()
+                         ? remark.reason
+                         : remark.reason + "; " + remark.suggestion}});
+  }
+  report["fused"] = std::move(fused);
+  report["refused"] = std::move(refused);
+}
+
+llvm::json::Value kvfuse::makeReport(ModuleOp module,
+                                     const LaunchCounts &unfused,
+                                     ArrayRef<RecordedRemark> remarks) {
+  auto nested = module.lookupSymbol<ModuleOp>("kvfuse");
+  llvm::json::Array functions, kernels;
+
+  // Functions with writes, then those in which nothing but refusals was found.
+  LaunchCounts listed = unfused;
+  for (const RecordedRemark &remark : remarks)
+    if (auto refusal = symbolizeRefusal(remark.name);
+        refusal && isMissed(*refusal))
+      listed.try_emplace(StringAttr::get(module->getContext(), remark.function),
+                         0);
+  for (auto &[name, before] : listed) {
+    unsigned after = 0;
+    func::FuncOp func;
+    if (nested) {
+      LaunchLister lister(nested);
+      func = nested.lookupSymbol<func::FuncOp>(name);
+      if (!func)
+        func = module.lookupSymbol<func::FuncOp>(name);
+      if (func)
+        after = lister.list(func).size();
+    }
+    llvm::json::Object report;
+    report["name"] = name.getValue();
+    report["launches_unfused"] = before;
+    report["launches"] = after;
+    addRemarks(name, remarks, report);
+    functions.push_back(std::move(report));
+  }
+
+  if (nested) {
+    llvm::SmallDenseSet<StringAttr> called;
+    nested.walk([&](func::CallOp call) {
+      called.insert(call.getCalleeAttr().getAttr());
+    });
+    LaunchLister lister(nested);
+    for (auto func : nested.getOps<func::FuncOp>())
+      if (!called.contains(func.getNameAttr()))
+        for (Launch &launch : lister.list(func))
+          kernels.push_back(describeKernel(func.getName(), launch));
+  }
+  return llvm::json::Object{{"functions", std::move(functions)},
+                            {"kernels", std::move(kernels)}};
+}
