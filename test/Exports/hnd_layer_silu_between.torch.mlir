@@ -1,0 +1,28 @@
+// Made by test/Exports/export.py, do not edit.
+"builtin.module"() ({
+  "func.func"() <{function_type = (!torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,1,32,128],bf16>, !torch.vtensor<[?,4,128],bf16>, !torch.vtensor<[?,4,128],bf16>, !torch.vtensor<[?,1,128],bf16>, !torch.vtensor<[?],si64>) -> (!torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,1,32,128],bf16>, !torch.none), sym_name = "main"}> ({
+  ^bb0(%arg0: !torch.vtensor<[?,4,32,128],f8E4M3FN>, %arg1: !torch.vtensor<[?,4,32,128],f8E4M3FN>, %arg2: !torch.vtensor<[?,1,32,128],bf16>, %arg3: !torch.vtensor<[?,4,128],bf16>, %arg4: !torch.vtensor<[?,4,128],bf16>, %arg5: !torch.vtensor<[?,1,128],bf16>, %arg6: !torch.vtensor<[?],si64>):
+    %0 = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+    %1 = "torch.constant.int"() <{value = 24 : i64}> : () -> !torch.int
+    %2 = "torch.constant.int"() <{value = 32 : i64}> : () -> !torch.int
+    %3 = "torch.constant.none"() : () -> !torch.none
+    %4 = "torch.constant.str"() <{value = "floor"}> : () -> !torch.str
+    %5 = "torch.aten.div.Scalar_mode"(%arg6, %2, %4) : (!torch.vtensor<[?],si64>, !torch.int, !torch.str) -> !torch.vtensor<[?],si64>
+    %6 = "torch.aten.remainder.Scalar"(%arg6, %2) : (!torch.vtensor<[?],si64>, !torch.int) -> !torch.vtensor<[?],si64>
+    %7 = "torch.aten.to.dtype"(%arg3, %1, %0, %0, %3) : (!torch.vtensor<[?,4,128],bf16>, !torch.int, !torch.bool, !torch.bool, !torch.none) -> !torch.vtensor<[?,4,128],f8E4M3FN>
+    %8 = "torch.prim.ListConstruct"(%5, %3, %6) : (!torch.vtensor<[?],si64>, !torch.none, !torch.vtensor<[?],si64>) -> !torch.list<optional<vtensor>>
+    %9 = "torch.aten.index_put"(%arg0, %8, %7, %0) : (!torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.list<optional<vtensor>>, !torch.vtensor<[?,4,128],f8E4M3FN>, !torch.bool) -> !torch.vtensor<[?,4,32,128],f8E4M3FN>
+    %10 = "torch.aten.sigmoid"(%arg4) : (!torch.vtensor<[?,4,128],bf16>) -> !torch.vtensor<[?,4,128],bf16>
+    %11 = "torch.aten.mul.Tensor"(%10, %arg4) : (!torch.vtensor<[?,4,128],bf16>, !torch.vtensor<[?,4,128],bf16>) -> !torch.vtensor<[?,4,128],bf16>
+    %12 = "torch.aten.div.Scalar_mode"(%arg6, %2, %4) : (!torch.vtensor<[?],si64>, !torch.int, !torch.str) -> !torch.vtensor<[?],si64>
+    %13 = "torch.aten.remainder.Scalar"(%arg6, %2) : (!torch.vtensor<[?],si64>, !torch.int) -> !torch.vtensor<[?],si64>
+    %14 = "torch.aten.to.dtype"(%11, %1, %0, %0, %3) : (!torch.vtensor<[?,4,128],bf16>, !torch.int, !torch.bool, !torch.bool, !torch.none) -> !torch.vtensor<[?,4,128],f8E4M3FN>
+    %15 = "torch.prim.ListConstruct"(%12, %3, %13) : (!torch.vtensor<[?],si64>, !torch.none, !torch.vtensor<[?],si64>) -> !torch.list<optional<vtensor>>
+    %16 = "torch.aten.index_put"(%arg1, %15, %14, %0) : (!torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.list<optional<vtensor>>, !torch.vtensor<[?,4,128],f8E4M3FN>, !torch.bool) -> !torch.vtensor<[?,4,32,128],f8E4M3FN>
+    %17 = "torch.aten.div.Scalar_mode"(%arg6, %2, %4) : (!torch.vtensor<[?],si64>, !torch.int, !torch.str) -> !torch.vtensor<[?],si64>
+    %18 = "torch.aten.remainder.Scalar"(%arg6, %2) : (!torch.vtensor<[?],si64>, !torch.int) -> !torch.vtensor<[?],si64>
+    %19 = "torch.prim.ListConstruct"(%17, %3, %18) : (!torch.vtensor<[?],si64>, !torch.none, !torch.vtensor<[?],si64>) -> !torch.list<optional<vtensor>>
+    %20 = "torch.aten.index_put"(%arg2, %19, %arg5, %0) : (!torch.vtensor<[?,1,32,128],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[?,1,128],bf16>, !torch.bool) -> !torch.vtensor<[?,1,32,128],bf16>
+    "func.return"(%9, %16, %20, %3) : (!torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,4,32,128],f8E4M3FN>, !torch.vtensor<[?,1,32,128],bf16>, !torch.none) -> ()
+  }) : () -> ()
+}) : () -> ()

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Packs kernels and expected bytes for run_bundle.py on a machine with a GPU.
+
+    make_bundle.py --out DIR
+
+DIR gets the images, as PTX and some as cubins too, and manifest.json: for each
+case its buffers as seeds, the views of them that are the function's arguments,
+the launches, and the SHA-256 of each whole buffer afterwards, computed here by
+torch eager or a row by row oracle. Slots in these cases are distinct.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import launcher
+from run_bundle import HERE, digests
+
+sys.path[:0] = [str(HERE.parents[1] / "python"), str(HERE.parents[1] / "Exports")]
+
+import models
+from kvfuse_testing import cases, casts, layers, matrix, oracle
+from kvfuse_testing.compile import Compiler
+
+TARGET = "sm_90"
+#: Every so many signatures are packed as a cubin too.
+CUBIN_EVERY = 6
+#: Rows of 256 elements in cast cases: all 16-bit cells, all boundaries of f32.
+CAST_ROWS = {"bf16": 256, "f16": 256, "f32": cases.F32_BOUNDARIES // casts.ROW}
+#: Launched as the runtime would launch a long prefill.
+MANY_TOKENS = 4096
+
+
+class Bundle:
+    """A bundle being made in `folder`."""
+
+    def __init__(self, folder: pathlib.Path, compiler: Compiler) -> None:
+        self.folder = folder
+        self.compiler = compiler
+        self.cases: list[dict] = []
+
+    def image(self, name: str, text: str, emit: str, *options: str) -> list[dict]:
+        """Compiles `text` into the image `name`; returns the kernels in it."""
+        output = self.compiler.compile(
+            text, f"--target={TARGET}", f"--emit={emit}", *options
+        )
+        shutil.copyfile(output, self.folder / name)
+        return self.compiler.kernels(output)
+
+    def add(
+        self,
+        name: str,
+        image: str,
+        case: cases.Case,
+        launches: list[dict],
+        expected: list | None,
+    ) -> None:
+        """Adds a case; `expected` is its buffers afterwards, None if it traps."""
+        entry = dataclasses.asdict(case) | {
+            "name": name,
+            "image": image,
+            "launches": launches,
+            "trap": expected is None,
+            "digests": [] if expected is None else digests(case, expected),
+        }
+        self.cases.append(entry)
+
+    def write(self) -> None:
+        """Writes the manifest."""
+        text = json.dumps({"target": TARGET, "cases": self.cases})
+        (self.folder / "manifest.json").write_text(text)
+
+
+def write_launch(kernel: dict, spec: models.LayerSpec, tokens: int) -> dict:
+    """The launch of a layer's write kernel."""
+    elements = spec.head_dim * sum(spec.write_heads(w) for w in spec.writes)
+    return {
+        "kernel": kernel["name"],
+        "grid": launcher.token_grid(tokens, elements),
+        "arguments": kernel["arguments"],
+    }
+
+
+def mutates(spec: models.LayerSpec) -> str:
+    """The option that declares every cache of the layer mutated."""
+    return "--mutates=" + ",".join(str(n) for n in range(len(spec.order)))
+
+
+def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
+    """The usual cases of one layer, torch eager being right."""
+    image = f"{matrix.spec_name(spec)}.{emit}"
+    text = matrix.exported(spec)
+    (kernel,) = bundle.image(image, text, emit, mutates(spec))
+    for number, (name, case) in enumerate(matrix.usual_cases(spec)):
+        launch = write_launch(kernel, spec, case.views[-1].sizes[0])
+        storage = name.split()[0]
+        bundle.add(
+            f"{image}-{number}-{storage}",
+            image,
+            case,
+            [launch],
+            layers.run_eager(spec, case),
+        )
+
+
+def add_many_tokens(bundle: Bundle, spec: models.LayerSpec) -> None:
+    """As many tokens as a prefill has, in a pool that they fill."""
+    image = f"many-tokens-{matrix.spec_name(spec)}.ptx"
+    (kernel,) = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
+    slots = cases.distinct_slots(1, MANY_TOKENS, MANY_TOKENS)
+    pages = MANY_TOKENS // spec.page
+    case = layers.layer_case(spec, "interleaved", pages, slots, seed=1)
+    launch = write_launch(kernel, spec, MANY_TOKENS)
+    bundle.add(image, image, case, [launch], layers.run_eager(spec, case))
+
+
+def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
+    """Slots outside the caches under every policy that leaves rows out."""
+    for policy, (options, meaning) in matrix.POLICIES.items():
+        image = f"{policy}-{matrix.spec_name(spec)}.ptx"
+        text = matrix.exported(spec)
+        (kernel,) = bundle.image(image, text, "ptx", mutates(spec), *options)
+        slots = matrix.policy_slots(spec)
+        case = layers.layer_case(spec, "padded", matrix.PAGES, slots, seed=6)
+        launch = write_launch(kernel, spec, len(slots))
+        expected = oracle.write_layer(spec, case, meaning)
+        bundle.add(image, image, case, [launch], expected)
+
+
+def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
+    """A slot before and a slot behind the caches, each of which has to trap."""
+    image = f"trap-{matrix.spec_name(spec)}.ptx"
+    (kernel,) = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
+    total = matrix.total_slots(spec)
+    for slot in (total, -total - 1):
+        case = layers.layer_case(spec, "padded", matrix.PAGES, [1, slot, 5], seed=3)
+        launch = write_launch(kernel, spec, 3)
+        bundle.add(f"{image}-slot{slot}", image, case, [launch], None)
+
+
+def cast_launch(kernel: dict, case: cases.Case) -> dict:
+    """The launch of a kernel of a cast module; its temporary is the last view."""
+    rows, row = case.views[0].sizes
+    grid = (
+        launcher.token_grid(rows, row)
+        if kernel["grid"] == "tokens"
+        else launcher.element_grid(rows * row)
+    )
+    temporary = len(case.views) - 1
+    arguments = [temporary if a == "temp" else a for a in kernel["arguments"]]
+    return {"kernel": kernel["name"], "grid": grid, "arguments": arguments}
+
+
+def with_temporary(case: cases.Case) -> cases.Case:
+    """The case with one more buffer and view, shaped like those of the result."""
+    seed = case.buffers[0].seed + 10
+    buffer = dataclasses.replace(case.buffers[0], seed=seed)
+    view = dataclasses.replace(case.views[0], buffer=len(case.buffers))
+    return cases.Case((*case.buffers, buffer), (*case.views, view))
+
+
+def add_cast(bundle: Bundle, cast: casts.Cast, fuse: str) -> None:
+    """One cast, inside the write or as a kernel of its own."""
+    image = f"cast-{cast}-fuse-{fuse}.ptx"
+    text = casts.module_text(cast)
+    kernels = bundle.image(image, text, "ptx", f"--fuse={fuse}")
+    case = casts.cast_case(cast, CAST_ROWS[cast.source])
+    if fuse == "off":
+        case = with_temporary(case)
+    expected = case.make()
+    right = casts.by_torch if casts.torch_has(cast) else casts.by_ml_dtypes
+    expected[0] = right(cast, expected[1])
+    if fuse == "off":
+        expected[-1] = expected[0]
+    launches = [cast_launch(kernel, case) for kernel in kernels]
+    bundle.add(image, image, case, launches, expected)
+
+
+def fill(bundle: Bundle) -> None:
+    """Adds every case."""
+    for number, spec in enumerate([*matrix.MATRIX, *matrix.OTHERS]):
+        add_layer(bundle, spec, "ptx")
+        if number % CUBIN_EVERY == 0:
+            add_layer(bundle, spec, "cubin")
+    for spec in (matrix.LAYER, matrix.FLAT, matrix.NHD):
+        add_policies(bundle, spec)
+        add_traps(bundle, spec)
+    add_many_tokens(bundle, matrix.LAYER)
+    add_many_tokens(bundle, matrix.NHD)
+    for cast in casts.FP8_CASTS + casts.WIDE_CASTS:
+        for fuse in ("on", "off"):
+            add_cast(bundle, cast, fuse)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for old in options.out.iterdir():
+        old.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = Bundle(options.out, Compiler(pathlib.Path(folder)))
+        fill(bundle)
+    bundle.write()
+    size = sum(path.stat().st_size for path in options.out.iterdir())
+    megabytes = math.ceil(size / 1e6)
+    print(f"{len(bundle.cases)} cases, {megabytes} MB in {options.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls functions of a compiled shared library with torch tensors.
+
+A function f of the module is `const char *_mlir_ciface_f(Desc *, ...)`, one
+pointer to a strided memref descriptor for each tensor; it returns null, or a
+message.
+"""
+
+import ctypes
+import functools
+import pathlib
+
+import torch
+
+
+class KernelError(RuntimeError):
+    """The message that a compiled function returned."""
+
+
+@functools.cache
+def descriptor_type(rank: int) -> type[ctypes.Structure]:
+    """The memref descriptor of `rank`; offset and strides are in elements."""
+    fields = [
+        ("allocated", ctypes.c_void_p),
+        ("aligned", ctypes.c_void_p),
+        ("offset", ctypes.c_int64),
+    ]
+    if rank:
+        fields += [("sizes", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
+    return type(f"Memref{rank}", (ctypes.Structure,), {"_fields_": fields})
+
+
+def descriptor(tensor: torch.Tensor) -> ctypes.Structure:
+    """Describes `tensor` as a view of its storage, whose base is `aligned`."""
+    base = tensor.untyped_storage().data_ptr()
+    made = descriptor_type(tensor.dim())(base, base, tensor.storage_offset())
+    if tensor.dim():
+        made.sizes[:] = tensor.shape
+        made.strides[:] = tensor.stride()
+    return made
+
+
+class Library:
+    """A loaded shared library made by `kvfuse-compile --emit=shared`."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.library = ctypes.CDLL(str(path))
+
+    def call(self, name: str, *tensors: torch.Tensor) -> None:
+        """Calls function `name`; raises KernelError with its message if it fails."""
+        function = getattr(self.library, f"_mlir_ciface_{name}")
+        function.restype = ctypes.c_char_p
+        descriptors = [descriptor(tensor) for tensor in tensors]
+        message = function(*map(ctypes.byref, descriptors))
+        if message is not None:
+            raise KernelError(message.decode())
