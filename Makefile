@@ -15,7 +15,7 @@ SHELL := /bin/bash
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 export CCACHE_BASEDIR ?= $(CURDIR)
 # Read by the tests and by the demo.
-export KVFUSE_BIN = $(CURDIR)/$(BUILD_DIR)/bin
+export KVFUSE_BIN_DIR = $(CURDIR)/$(BUILD_DIR)/bin
 export HYPOTHESIS_STORAGE_DIRECTORY = $(CURDIR)/build/hypothesis
 # Runs a command with KVFUSE_PTXAS in its environment.
 WITH_PTXAS = KVFUSE_PTXAS="$$(scripts/find_ptxas.sh)"
@@ -63,6 +63,10 @@ tidy: build ## run clang-tidy on the sources that differ from origin/main
 .PHONY: format
 format: setup ## put the format of the C++ sources right
 	@scripts/format.sh --fix
+
+.PHONY: docs
+docs: setup ## write the generated pages of docs/
+	@scripts/docs.sh
 
 .PHONY: clean
 clean: ## remove what was built; the Python environment stays

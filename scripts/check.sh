@@ -23,6 +23,7 @@ pytest=("$python" -m pytest -q)
 [ "$long" = 1 ] || pytest+=(-m "not long")
 
 part clang-format scripts/format.sh
+part "generated docs" scripts/docs.sh --check
 [ "$long" != 1 ] || part clang-tidy scripts/tidy.sh "$build_dir"
 part "lit, through kvfuse-opt" "${lit[@]}" "$build_dir/test"
 part "lit, through mlir-opt and the plugin" "${lit[@]}" --param plugin=1 \

@@ -116,9 +116,6 @@ flock 9
 install_apt_packages
 make_venv
 install_requirements requirements-dev.txt
-if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then
-  install_requirements requirements-gpu.txt
-fi
 ptxas_status=0
 scripts/find_ptxas.sh >/dev/null || ptxas_status=$?
 if [ $ptxas_status -eq 1 ]; then

@@ -40,7 +40,9 @@ def read_examples(path: pathlib.Path) -> list[Example]:
     end = 0
     for match in BLOCK.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
-        flag = next((flag for start, flag in reversed(passes) if start < match.start()), None)
+        flag = next(
+            (flag for start, flag in reversed(passes) if start < match.start()), None
+        )
         example = Example(textwrap.dedent(match.group(1)), f"{path}:{line}", flag)
         if examples and text[end : match.start()].strip() == "becomes":
             examples[-1].becomes = example
@@ -51,7 +53,9 @@ def read_examples(path: pathlib.Path) -> list[Example]:
 
 def run(command: list[str], example: Example) -> str:
     """What the tool prints for the example; raises with its message if it fails."""
-    done = subprocess.run(command, input=example.text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=example.text, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise ValueError(f"{example.place}: {done.stderr}")
     return done.stdout.replace("@before", "@after")

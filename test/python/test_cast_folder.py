@@ -32,7 +32,11 @@ func.func @f() -> {result_type} {{
 """
     tool = find_compiler().with_name("kvfuse-opt")
     out = subprocess.run(
-        [str(tool), "--canonicalize"], input=text, text=True, capture_output=True, check=True
+        [str(tool), "--canonicalize"],
+        input=text,
+        text=True,
+        capture_output=True,
+        check=True,
     ).stdout
     assert "kv.cast" not in out
     bits = re.search('dense<"0x([0-9A-F]+)">', out).group(1)
@@ -46,5 +50,6 @@ def test_folder(cast):
     got = cells.canonical(cast.result, fold(cast, source))
     wrong = np.flatnonzero(got != expected)
     assert not wrong.size, [
-        f"{int(source[i]):#x} gave {int(got[i]):#x}, not {int(expected[i]):#x}" for i in wrong[:5]
+        f"{int(source[i]):#x} gave {int(got[i]):#x}, not {int(expected[i]):#x}"
+        for i in wrong[:5]
     ]
