@@ -99,12 +99,13 @@ def chain_lines(text: str) -> list[str]:
 
 
 def fused_lines(text: str) -> list[str]:
-    """The kv.write of the fused module, without what stands around it."""
+    """The kv.write of the fused module and its map, without what is around."""
     lines = text.splitlines()
+    maps = [line for line in lines if line.startswith("#map")]
     (start,) = [i for i, line in enumerate(lines) if "kv.write" in line]
     end = next(i for i in range(start, len(lines)) if "return" in lines[i])
     indent = len(lines[start]) - len(lines[start].lstrip())
-    return [line[indent:] for line in lines[start:end]]
+    return maps + [line[indent:] for line in lines[start:end]]
 
 
 def check(name: str, arguments: Arguments, expected: Arguments) -> bool:
@@ -185,6 +186,7 @@ def main() -> int:
     show("The torch code, called for K, V and index-K:", source_lines())
     show("The chain, as torch-mlir exports it:", chain_lines(source))
     show("The fused operation:", fused_lines(fused_text))
+    show("The report:", json.dumps(function, indent=2).splitlines())
     before, after = function["launches_unfused"], function["launches"]
     print(f"\nKernel launches: {before} before, {after} after")
     print(f"PTX: {os.path.relpath(OUTPUT / 'layer.ptx')}, kernel {kernel['name']}\n")

@@ -56,7 +56,7 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
   pm.addPass(createKVOutlineWrites(outline));
 }
 
-void kvfuse::buildGPUPipeline(OpPassManager &pm) {
+void kvfuse::buildBufferPipeline(OpPassManager &pm) {
   OpPassManager &nested = pm.nest<ModuleOp>();
   nested.addPass(createConvertElementwiseToLinalgPass());
 
@@ -67,7 +67,10 @@ void kvfuse::buildGPUPipeline(OpPassManager &pm) {
   nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
   nested.addPass(createKVCheckInPlace());
   nested.addPass(createKVMergeWrites());
+}
 
+void kvfuse::buildGPUPipeline(OpPassManager &pm) {
+  OpPassManager &nested = pm.nest<ModuleOp>();
   nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   nested.addPass(createConvertKVToGPU());
   nested.addPass(createCanonicalizerPass());
@@ -131,6 +134,7 @@ void kvfuse::registerPassesAndPipelines() {
   auto toGPU = [](OpPassManager &pm, const PipelineOptions &options) {
     buildImportPipeline(pm, options);
     buildFusionPipeline(pm, options);
+    buildBufferPipeline(pm);
     buildGPUPipeline(pm);
   };
   PassPipelineRegistration<PipelineOptions>(

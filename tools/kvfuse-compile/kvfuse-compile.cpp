@@ -160,6 +160,8 @@ public:
         runStage([&](OpPassManager &pm) { buildFusionPipeline(pm, options); });
     if (failed(rejectRefusals()) || failed(fusion))
       return failure();
+    if (failed(runStage(buildBufferPipeline)))
+      return failure();
     if (emit == Emit::KV) {
       std::string text = print();
       // The report counts kernels, so they are made all the same.

@@ -3,7 +3,7 @@
 // Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The way of a module, in four steps. `kvfuse-compile` runs them one by one;
+// The way of a module, step by step. `kvfuse-compile` runs them one by one;
 // the pipelines `kvfuse-to-gpu`, `kvfuse-to-nvvm` and `kvfuse-to-cpu` of
 // `kvfuse-opt` and the plugin are the same steps in a row.
 //
@@ -74,8 +74,11 @@ void buildImportPipeline(mlir::OpPassManager &pm,
 void buildFusionPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
-/// `module @kvfuse` on tensors to kernels and launches. Runs on nested modules
-/// of the module that it is built for.
+/// `module @kvfuse` on tensors to buffers, in place, neighbouring writes merged.
+/// Runs on nested modules of the module that it is built for.
+void buildBufferPipeline(mlir::OpPassManager &pm);
+
+/// `module @kvfuse` on buffers to kernels and launches. Runs on nested modules.
 void buildGPUPipeline(mlir::OpPassManager &pm);
 
 /// Kernels to the NVVM dialect, nothing else left in a `gpu.module`. Runs on

@@ -135,6 +135,25 @@ func.func @write_grid_only(%a: tensor<?xi64>, %b: tensor<?xi64>, %v: tensor<?x8x
 
 // -----
 
+// A row coordinate that stands alone has to cover its dimension exactly (SX10), so
+// simplification leaves one alone only where it was alone before; and equal index
+// operands stay two where they would cancel out.
+// CHECK-LABEL: func.func @row_coordinates
+// CHECK-SAME:    %[[S:[^:]*]]: memref<?xi64>
+// CHECK:         kv.write at(%[[S]], %[[S]] : memref<?xi64>, memref<?xi64>)
+// CHECK-NEXT:      put {{.*}} map(affine_map<(d0, d1, d2, d3) -> (d1, (d3 floordiv 4) * 4 + d3 mod 4)>)
+// CHECK-NEXT:      put {{.*}} map(affine_map<(d0, d1, d2, d3) -> (d1, d1 - d2 + d3)>)
+func.func @row_coordinates(%s: memref<?xi64>, %v: memref<?x6xf32>, %a: memref<?x8xf32>, %b: memref<?x8xf32>) {
+  kv.write at(%s, %s : memref<?xi64>, memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x6xf32> into %a : memref<?x8xf32>
+        map(affine_map<(t, s, r, d) -> (s, (d floordiv 4) * 4 + d mod 4)>)
+    put %v : memref<?x6xf32> into %b : memref<?x8xf32>
+        map(affine_map<(t, s, r, d) -> (s, s - r + d)>)
+  return
+}
+
+// -----
+
 // Constants leave the regions, which may use what stands outside.
 // CHECK-LABEL: func.func @hoisted_constants
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i64

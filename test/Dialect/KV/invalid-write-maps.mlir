@@ -103,7 +103,7 @@ func.func @f(%s: tensor<?xi64>, %v: tensor<?x4x8xf16>, %c: tensor<?x4x8xf16>) {
 
 // kv.write, SX10: a row coordinate without an extent.
 func.func @f(%s: tensor<?xi64>, %v: tensor<?x4xf16>, %c: tensor<?x4x8xf16>) {
-  // expected-error @below {{destination 0: SX10: row coordinate 1 has no extent: the values lack it, and it is not a coordinate of the cache}}
+  // expected-error @below {{destination 0: SX10: row coordinate 1 has no extent of its own: the values lack it, and it is the coordinate of 0 dimensions of the cache}}
   %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<?x4xf16> into %c : tensor<?x4x8xf16>
         map(affine_map<(t, s, h, d) -> (s, h, d + 4)>) order(affine_map<(t, h, d) -> (t, h)>)
@@ -134,11 +134,22 @@ func.func @f(%s: tensor<?xi64>, %v: tensor<?x4x6xf16>, %c: tensor<?x4x8xf16>) {
 
 // -----
 
+// kv.write, SX10: a row coordinate with two extents.
+func.func @f(%s: tensor<?xi64>, %v: tensor<?xf16>, %c: tensor<?x?x?xf16>) {
+  // expected-error @below {{destination 0: SX10: row coordinate 0 has no extent of its own: the values lack it, and it is the coordinate of 2 dimensions of the cache}}
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?xf16> into %c : tensor<?x?x?xf16>
+        map(affine_map<(t, s, d) -> (s, d, d)>) order(affine_map<(t, d) -> (t)>)
+  return
+}
+
+// -----
+
 // kv.write, SX10: a row coordinate that covers two dimensions of different sizes.
-func.func @f(%s: tensor<?xi64>, %v: tensor<?xf16>, %c: tensor<?x4x8xf16>) {
+func.func @f(%s: tensor<?xi64>, %v: tensor<?x4xf16>, %c: tensor<?x4x8xf16>) {
   // expected-error @below {{destination 0: SX10: the rows have size 4 where dimension 2 of the cache has size 8}}
   %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
-    put %v : tensor<?xf16> into %c : tensor<?x4x8xf16>
-        map(affine_map<(t, s, d) -> (s, d, d)>) order(affine_map<(t, d) -> (t)>)
+    put %v : tensor<?x4xf16> into %c : tensor<?x4x8xf16>
+        map(affine_map<(t, s, d) -> (s, d, d)>)
   return
 }

@@ -47,6 +47,19 @@ func.func @mixed(%s: tensor<?xi32>, %r: tensor<?xi32>, %v: tensor<?x8xf32>, %c: 
   return %0 : tensor<?x?x8xf32>
 }
 
+// Index values that cancel out stay, too: alone, the row coordinate would have to
+// cover the cache exactly (SX10).
+// CHECK-LABEL: func.func @cancelled
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<?xi64>
+// CHECK-NEXT:    kv.write at(%[[S]] : tensor<?xi64>)
+// CHECK-NEXT:      put {{.*}} map(affine_map<(d0, d1, d2) -> (d1, d1 * 2 + d2 - d1 * 2)>)
+func.func @cancelled(%s: tensor<?xi64>, %v: tensor<?x6xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x6xf32> into %c : tensor<?x8xf32>
+        map(affine_map<(t, s, d) -> (s, s * 2 + d - s * 2)>)
+  return %0 : tensor<?x8xf32>
+}
+
 // Index operands that no coordinate uses go, but for one: its shape is the grid.
 // CHECK-LABEL: func.func @grid_only
 // CHECK-SAME:    %[[S:[^:]*]]: tensor<?xi64>, %[[R:[^:]*]]: tensor<?xi64>

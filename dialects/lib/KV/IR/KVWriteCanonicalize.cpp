@@ -14,6 +14,25 @@
 using namespace mlir;
 using namespace mlir::kv;
 
+/// Does destination `i` of `op` mean the same with `map`, whose coordinates
+/// have the same values? Not if a row coordinate is no longer there, or stands
+/// alone where it did not before, and the other way round: what stands alone
+/// has to cover the cache exactly (SX10). `firstRow` is the first row dimension
+/// of `map`.
+static bool keepsRows(WriteOp op, unsigned i, AffineMap map,
+                      unsigned firstRow) {
+  for (unsigned row = 0, e = op.getRowRank(i); row < e; ++row)
+    if (!map.isFunctionOfDim(firstRow + row))
+      return false;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto bare = dyn_cast<AffineDimExpr>(expr);
+    bool isRow = bare && bare.getPosition() >= firstRow;
+    if (isRow != op.getBareRow(i, dim).has_value())
+      return false;
+  }
+  return true;
+}
+
 namespace {
 /// write ... map(m) -> write ... map(simplify(m)): the same coordinates.
 struct SimplifyMaps : OpRewritePattern<WriteOp> {
@@ -22,8 +41,11 @@ struct SimplifyMaps : OpRewritePattern<WriteOp> {
   LogicalResult matchAndRewrite(WriteOp op,
                                 PatternRewriter &rewriter) const override {
     SmallVector<AffineMap> maps;
-    for (unsigned i = 0; i < op.getNumDests(); ++i)
-      maps.push_back(simplifyAffineMap(op.getMap(i)));
+    for (unsigned i = 0; i < op.getNumDests(); ++i) {
+      AffineMap map = simplifyAffineMap(op.getMap(i));
+      maps.push_back(keepsRows(op, i, map, op.getRowDim(0)) ? map
+                                                            : op.getMap(i));
+    }
     ArrayAttr simplified = rewriter.getAffineMapArrayAttr(maps);
     if (simplified == op.getMaps())
       return rewriter.notifyMatchFailure(op, "expected maps that simplify");
@@ -66,8 +88,12 @@ struct DropIndices : OpRewritePattern<WriteOp> {
       for (unsigned row = 0, e = op.getRowRank(i); row < e; ++row)
         dims.push_back(
             rewriter.getAffineDimExpr(gridRank + firstUse.size() + row));
+      unsigned firstRow = gridRank + firstUse.size();
       maps.push_back(op.getMap(i).replaceDimsAndSymbols(
-          dims, {}, gridRank + firstUse.size() + op.getRowRank(i), 0));
+          dims, {}, firstRow + op.getRowRank(i), 0));
+      if (!keepsRows(op, i, maps.back(), firstRow))
+        return rewriter.notifyMatchFailure(op, "expected equal index values "
+                                               "that do not cancel out");
     }
     rewriter.modifyOpInPlace(op, [&] {
       if (op.hasWhere())

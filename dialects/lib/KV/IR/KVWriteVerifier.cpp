@@ -116,12 +116,15 @@ static LogicalResult verifyMaps(WriteOp op, unsigned i) {
     if (!map.isFunctionOfDim(op.getRowDim(row)))
       return error() << "expects row coordinate " << row
                      << " to appear in the map " << op.getMaps()[i];
-    bool inValues = order.isFunctionOfDim(op.getGridRank() + row);
+    if (order.isFunctionOfDim(op.getGridRank() + row))
+      continue;
     auto bare = getAffineDimExpr(op.getRowDim(row), op.getContext());
-    if (!inValues && !map.getResultPosition(bare))
+    auto numDims = llvm::count(map.getResults(), bare);
+    if (numDims != 1)
       return error() << "SX10: row coordinate " << row
-                     << " has no extent: the values lack it, and it is not a "
-                        "coordinate of the cache";
+                     << " has no extent of its own: the values lack it, and it "
+                        "is the coordinate of "
+                     << numDims << " dimensions of the cache";
   }
   return success();
 }

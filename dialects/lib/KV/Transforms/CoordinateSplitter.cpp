@@ -88,6 +88,10 @@ CoordinateSplitter::Split CoordinateSplitter::splitExpr(AffineExpr expr) {
     indexPart = expr;
   else
     collectTerms(expr, indexPart, rest);
+  // Where index values cancel out they stay: a row coordinate that is left
+  // alone would have to cover the cache exactly (SX10).
+  if (indexPart == zero)
+    rest = expr;
   // What mixes indices and rows under a division keeps its indices.
   for (unsigned index = 0; index < write.getNumIndices(); ++index)
     if (rest.isFunctionOfDim(write.getGridRank() + index))
