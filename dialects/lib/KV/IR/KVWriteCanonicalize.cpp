@@ -78,7 +78,7 @@ struct DropIndices : OpRewritePattern<WriteOp> {
       prefix.push_back(rewriter.getAffineDimExpr(dim));
     for (Value value : op.getIndices()) {
       // What is not used may get any number.
-      auto it = firstUse.find(value);
+      auto *it = firstUse.find(value);
       unsigned place = it == firstUse.end() ? 0 : it - firstUse.begin();
       prefix.push_back(rewriter.getAffineDimExpr(gridRank + place));
     }
@@ -125,7 +125,7 @@ private:
     for (auto [value, index] : firstUse)
       dropped.reset(index);
     for (unsigned index : dropped.set_bits()) {
-      auto it = firstUse.find(op.getIndices()[index]);
+      const auto *it = firstUse.find(op.getIndices()[index]);
       if (it != firstUse.end())
         rewriter.replaceAllUsesWith(where.getArgument(index),
                                     where.getArgument(it->second));
