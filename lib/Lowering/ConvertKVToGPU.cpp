@@ -167,7 +167,14 @@ static LogicalResult convertGeneric(KernelTable &kernels,
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value elements = createProduct(b, createLoopSizes(b, op, op->getOperands()));
+  SmallVector<Value> sizes = createLoopSizes(b, op, op->getOperands());
+  for (auto [operand, map] :
+       llvm::zip(op->getOperands(), op.getIndexingMapsArray()))
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      requireEqual(b, createSize(b, operand, dim),
+                   sizes[cast<AffineDimExpr>(expr).getPosition()],
+                   "operands of an elementwise operation differ in size");
+  Value elements = createProduct(b, sizes);
   createLaunch(
       b, kernel, func,
       createNumBlocks(b, elements, std::numeric_limits<int32_t>::max()),
@@ -176,8 +183,11 @@ static LogicalResult convertGeneric(KernelTable &kernels,
   return success();
 }
 
-/// kv.apply of i64 values -> affine.apply, whose arithmetic is in 64-bit `index`.
+/// kv.apply of i64 values -> affine.apply, whose arithmetic is in 64-bit
+/// `index`.
 static void convertApply(ApplyOp apply) {
+  if (isa<ShapedType>(apply.getType()))
+    return;
   ImplicitLocOpBuilder b(apply.getLoc(), apply);
   SmallVector<Value> inputs;
   for (Value input : apply.getInputs())
@@ -211,8 +221,7 @@ struct ConvertKVToGPUPass
         return signalPassFailure();
       }
     }
-    for (auto gpuModule : getOperation().getOps<gpu::GPUModuleOp>())
-      gpuModule.walk(convertApply);
+    getOperation().walk(convertApply);
   }
 };
 } // namespace

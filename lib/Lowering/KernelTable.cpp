@@ -18,10 +18,12 @@ using namespace kvfuse;
 static constexpr StringLiteral kModuleName = "kernels";
 
 KernelTable::KernelTable(ModuleOp module) : module(module) {
-  kernels = module.lookupSymbol<gpu::GPUModuleOp>(kModuleName);
-  if (kernels)
-    for (auto func : kernels.getOps<gpu::GPUFuncOp>())
-      byType[func.getFunctionType()].push_back(func);
+  auto existing = module.getOps<gpu::GPUModuleOp>();
+  if (existing.empty())
+    return;
+  kernels = *existing.begin();
+  for (auto func : kernels.getOps<gpu::GPUFuncOp>())
+    byType[func.getFunctionType()].push_back(func);
 }
 
 Kernel KernelTable::create(Location loc, StringRef name, ValueRange operands,
@@ -43,8 +45,9 @@ Kernel KernelTable::create(Location loc, StringRef name, ValueRange operands,
 
   OpBuilder builder(module.getContext());
   if (!kernels) {
-    builder.setInsertionPointToEnd(module.getBody());
     kernels = gpu::GPUModuleOp::create(builder, loc, kModuleName);
+    // A function may have the name; then the module gets another one.
+    SymbolTable(module).insert(kernels);
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     builder.getUnitAttr());
   }

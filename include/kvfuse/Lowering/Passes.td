@@ -25,20 +25,110 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     address is formed. Accesses are by element, at any stride. Under `trap` a
     bad coordinate is a `cf.assert`.
 
-    The host side tests that sizes of values and caches agree (SX10, a
-    `cf.assert` before the launch) and launches nothing for an empty grid or
-    empty rows (SX9).
+    The host side tests that sizes of values and caches agree, and those of the
+    operands of an elementwise operation (SX10, a `cf.assert` before the launch),
+    and launches nothing for an empty grid or empty rows (SX9).
 
-    Before: functions on buffers. After: no kv operation but `kv.cast` inside
-    kernels, and no linalg operation, is left.
+    Before: functions on buffers. After: no kv operation but `kv.cast`, and no
+    linalg operation, is left.
 
-    Example: see `test/Lowering/convert-kv-to-gpu.mlir`.
+    Example:
+
+    ```mlir
+    func.func @before(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>) {
+      kv.write at(%s : memref<4xi64>) negative(error) out_of_bounds(skip)
+        put %v : memref<4x8xf32> into %c : memref<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return
+    }
+    ```
+    becomes, when canonicalized,
+    ```mlir
+    module attributes {gpu.container_module} {
+      func.func @after(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>) {
+        %c4 = arith.constant 4 : index
+        %c1 = arith.constant 1 : index
+        %c256 = arith.constant 256 : index
+        gpu.launch_func @kernels::@kv_write blocks in (%c4, %c1, %c1)
+            threads in (%c256, %c1, %c1)
+            args(%s : memref<4xi64>, %c : memref<?x8xf32>, %v : memref<4x8xf32>)
+        return
+      }
+      gpu.module @kernels {
+        gpu.func @kv_write(%s: memref<4xi64>, %c: memref<?x8xf32>, %v: memref<4x8xf32>)
+            kernel attributes {kv.token_kernel} {
+          %c8 = arith.constant 8 : index
+          %c0 = arith.constant 0 : index
+          %token = gpu.block_id x
+          %slot = memref.load %s[%token] : memref<4xi64>
+          %row = arith.index_cast %slot : i64 to index
+          %rows = memref.dim %c, %c0 : memref<?x8xf32>
+          %inside = arith.cmpi ult, %row, %rows : index
+          %block_size = gpu.block_dim x
+          %block = gpu.block_id y
+          %first = arith.muli %block, %block_size : index
+          %thread = gpu.thread_id x
+          %start = arith.addi %first, %thread : index
+          %blocks = gpu.grid_dim y
+          %step = arith.muli %blocks, %block_size : index
+          scf.for %d = %start to %c8 step %step {
+            scf.if %inside {
+              %x = memref.load %v[%token, %d] : memref<4x8xf32>
+              memref.store %x, %c[%row, %d] : memref<?x8xf32>
+            }
+          }
+          gpu.return
+        }
+      }
+    }
+    ```
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
   ];
+}
+
+def KVHoistChecks : Pass<"kv-hoist-checks", "::mlir::ModuleOp"> {
+  let summary = "test the sizes of all writes before the first launch";
+  let description = [{
+    Overview: each `cf.assert` of a function whose condition is computed from the
+    arguments alone, such as the tests of sizes (SX10) that `convert-kv-to-gpu`
+    puts in front of each launch, moves to the start of the function. Those of a
+    callee are repeated in the caller, which may launch something before the
+    call. So either all sizes agree, or nothing is written. Asserts inside `scf`
+    regions stay: whether they hold matters only if the region runs.
+
+    Before: host functions with launches. After: no launch or call stands before
+    an assert of the same block that depends on the arguments alone.
+
+    Example:
+
+    ```mlir
+    func.func private @launch()
+    func.func @before(%a: memref<?xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      call @launch() : () -> ()
+      %size = memref.dim %a, %c0 : memref<?xf32>
+      %ok = arith.cmpi eq, %size, %n : index
+      cf.assert %ok, "SX10: sizes differ"
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func private @launch()
+    func.func @after(%a: memref<?xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %size = memref.dim %a, %c0 : memref<?xf32>
+      %ok = arith.cmpi eq, %size, %n : index
+      cf.assert %ok, "SX10: sizes differ"
+      call @launch() : () -> ()
+      return
+    }
+    ```
+  }];
 }
 
 def KVExpandCasts : Pass<"kv-expand-casts"> {

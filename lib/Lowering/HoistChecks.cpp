@@ -1,0 +1,119 @@
+//===- HoistChecks.cpp - Sizes are tested before the first launch ---------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Lowering/Passes.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace kvfuse {
+#define GEN_PASS_DEF_KVHOISTCHECKS
+#include "kvfuse/Lowering/Passes.h.inc"
+} // namespace kvfuse
+
+using namespace mlir;
+
+/// Adds what computes `value` from arguments of `func` to `slice`, operands
+/// first. Fails if something else is needed, or may not run earlier.
+static LogicalResult collectSlice(func::FuncOp func, Value value,
+                                  llvm::SetVector<Operation *> &slice) {
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return success(cast<BlockArgument>(value).getOwner() == &func.front());
+  if (slice.contains(def))
+    return success();
+  if (!isPure(def) || def->getNumRegions() != 0)
+    return failure();
+  for (Value operand : def->getOperands())
+    if (failed(collectSlice(func, operand, slice)))
+      return failure();
+  slice.insert(def);
+  return success();
+}
+
+namespace {
+/// Moves the checks of functions to their start, those of callees included.
+class CheckHoister {
+public:
+  explicit CheckHoister(ModuleOp module) : symbols(module) {}
+
+  void hoist(func::FuncOp func) {
+    if (func.isExternal() || !checksOf.try_emplace(func).second)
+      return;
+    for (auto call :
+         llvm::make_early_inc_range(func.front().getOps<func::CallOp>()))
+      if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee())) {
+        hoist(callee);
+        repeatChecks(callee, call);
+      }
+
+    SmallVector<cf::AssertOp> checks;
+    Operation *place = nullptr;
+    for (auto check :
+         llvm::make_early_inc_range(func.front().getOps<cf::AssertOp>())) {
+      llvm::SetVector<Operation *> slice;
+      if (failed(collectSlice(func, check.getArg(), slice)))
+        continue;
+      slice.insert(check);
+      for (Operation *op : slice)
+        moveTo(func.front(), place, op);
+      checks.push_back(check);
+    }
+    checksOf[func] = std::move(checks);
+  }
+
+private:
+  /// Moves `op` behind `place`, the last operation moved, unless it stands
+  /// before that already.
+  static void moveTo(Block &block, Operation *&place, Operation *op) {
+    if (place && (op == place || op->isBeforeInBlock(place)))
+      return;
+    if (place)
+      op->moveAfter(place);
+    else if (op != &block.front())
+      op->moveBefore(&block.front());
+    place = op;
+  }
+
+  /// Writes the checks of `callee`, on the operands of `call`, in front of it.
+  void repeatChecks(func::FuncOp callee, func::CallOp call) {
+    OpBuilder builder(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    llvm::SmallDenseSet<Operation *> done;
+    for (cf::AssertOp check : checksOf.lookup(callee)) {
+      llvm::SetVector<Operation *> slice;
+      (void)collectSlice(callee, check.getArg(), slice);
+      slice.insert(check);
+      for (Operation *op : slice) {
+        if (!done.insert(op).second)
+          continue;
+        Operation *repeated = builder.clone(*op, mapping);
+        // The size of a temporary folds to what it was allocated with.
+        SmallVector<Value> folded;
+        if (succeeded(builder.tryFold(repeated, folded)) && !folded.empty()) {
+          mapping.map(op->getResults(), folded);
+          repeated->erase();
+        }
+      }
+    }
+  }
+
+  SymbolTable symbols;
+  DenseMap<func::FuncOp, SmallVector<cf::AssertOp>> checksOf;
+};
+
+struct KVHoistChecksPass : kvfuse::impl::KVHoistChecksBase<KVHoistChecksPass> {
+  void runOnOperation() override {
+    CheckHoister hoister(getOperation());
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      hoister.hoist(func);
+  }
+};
+} // namespace
