@@ -21,20 +21,30 @@ namespace kvfuse {
 /// conversion between Torch and builtin tensors?
 bool isTypeCast(mlir::Operation *op);
 
+/// The first value of the same version: `version` without type casts.
+mlir::Value stripTypeCasts(mlir::Value version);
+
 /// The value that `version` is made from by writes and type casts: an argument,
 /// or the result of some other operation.
 mlir::Value getCacheBase(mlir::Value version);
 
+/// The argument of a function that `version` is a version of, or null.
+mlir::BlockArgument getCacheArgument(mlir::Value version);
+
 /// `version` and what may share memory with it: type casts, views, and results
 /// of operations that are not known. A write into a version returns the next
-/// version, which is not among them. Only operations before `until` are
-/// followed.
+/// version, which is not among them. Of operations other than type casts, only
+/// those that may run before `until` are followed.
 llvm::SetVector<mlir::Value> getAliases(mlir::Value version,
                                         mlir::Operation *until);
 
-/// Does `op`, or the operation around it, come before `other` in its block?
-/// Operations elsewhere count as before.
-bool mayComeBefore(mlir::Operation *op, mlir::Operation *other);
+/// Does `write` read, as index, mask or values, one of `aliases`?
+bool readsAny(mlir::kv::WriteOp write,
+              const llvm::SetVector<mlir::Value> &aliases);
+
+/// May `op` run once `other` has run, both inside one function? What `op` holds
+/// is not asked for.
+bool mayRunAfter(mlir::Operation *op, mlir::Operation *other);
 
 /// Was `write` refused by an earlier pass?
 bool isRefused(mlir::kv::WriteOp write);

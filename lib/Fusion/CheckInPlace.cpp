@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVCHECKINPLACE
@@ -26,34 +28,94 @@ static Value getBase(Value memref) {
   return memref::skipViewLikeOps(cast<MemrefValue>(memref));
 }
 
-/// SM5: what `write` writes is an argument, or an error.
-static LogicalResult checkDestinations(WriteOp write,
-                                       llvm::SmallDenseSet<Value> &caches) {
-  for (Value dest : write.getDests()) {
-    Value base = getBase(dest);
-    if (!isa<BlockArgument>(base)) {
-      InFlightDiagnostic diag =
-          write.emitError("SM5: the cache was copied before it was written");
-      diag.attachNote(base.getLoc()) << "the copy is made here";
-      return diag;
-    }
-    caches.insert(base);
-  }
-  return success();
+/// The argument of `func` that `memref` is a view of, or null.
+static BlockArgument getArgument(func::FuncOp func, Value memref) {
+  auto argument = dyn_cast<BlockArgument>(getBase(memref));
+  return argument && argument.getOwner() == &func.front() ? argument
+                                                          : BlockArgument();
 }
+
+namespace {
+/// The arguments that functions write, calls included.
+class WrittenArguments {
+public:
+  /// Fails with an error if `func` writes something else than an argument
+  /// (SM5), or copies one that it writes.
+  LogicalResult check(func::FuncOp func) {
+    if (func.isExternal() || !checked.insert(func).second)
+      return success();
+    llvm::SmallDenseSet<Value> caches;
+    WalkResult walk = func.walk(
+        [&](Operation *op) { return WalkResult(addCaches(func, op, caches)); });
+    if (walk.wasInterrupted())
+      return failure();
+    walk = func.walk([&](memref::CopyOp copy) {
+      if (!caches.contains(getBase(copy.getSource())))
+        return WalkResult::advance();
+      copy.emitError("SM5: a cache is copied");
+      return WalkResult::interrupt();
+    });
+    for (BlockArgument argument : func.getArguments())
+      if (caches.contains(argument))
+        written[func].push_back(argument.getArgNumber());
+    return failure(walk.wasInterrupted());
+  }
+
+private:
+  /// Adds what `op`, a write or a call, writes to `caches`.
+  LogicalResult addCaches(func::FuncOp func, Operation *op,
+                          llvm::SmallDenseSet<Value> &caches) {
+    SmallVector<Value> dests;
+    if (auto write = dyn_cast<WriteOp>(op)) {
+      dests = write.getDests();
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      if (failed(check(callee)))
+        return failure();
+      for (unsigned number : written.lookup(callee))
+        dests.push_back(call.getOperand(number));
+    }
+    for (Value dest : dests) {
+      BlockArgument argument = getArgument(func, dest);
+      if (!argument) {
+        InFlightDiagnostic diag =
+            op->emitError("SM5: the cache was copied before it was written");
+        diag.attachNote(getBase(dest).getLoc()) << "the copy is made here";
+        return diag;
+      }
+      caches.insert(argument);
+    }
+    return success();
+  }
+
+  DenseMap<func::FuncOp, SmallVector<unsigned>> written;
+  llvm::SmallDenseSet<func::FuncOp> checked;
+};
+} // namespace
 
 namespace {
 struct KVCheckInPlacePass
     : kvfuse::impl::KVCheckInPlaceBase<KVCheckInPlacePass> {
   void runOnOperation() override {
-    if (failed(dropReturnedArguments()))
+    // Once a call returns nothing, both branches of a conditional write yield
+    // the argument, and so does the scf.if.
+    if (failed(dropReturnedArguments()) || failed(foldConditionals()) ||
+        failed(dropReturnedArguments()))
       return signalPassFailure();
+    WrittenArguments written;
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(check(func)))
+      if (failed(written.check(func)))
         return signalPassFailure();
   }
 
 private:
+  LogicalResult foldConditionals() {
+    RewritePatternSet patterns(&getContext());
+    scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+
   /// Upstream leaves public functions alone, so they are private meanwhile.
   LogicalResult dropReturnedArguments() {
     SmallVector<func::FuncOp> publicFuncs;
@@ -67,23 +129,6 @@ private:
     for (func::FuncOp func : publicFuncs)
       func.setPublic();
     return result;
-  }
-
-  LogicalResult check(func::FuncOp func) {
-    llvm::SmallDenseSet<Value> caches;
-    WalkResult walk = func.walk([&](WriteOp write) {
-      return failed(checkDestinations(write, caches)) ? WalkResult::interrupt()
-                                                      : WalkResult::advance();
-    });
-    if (walk.wasInterrupted())
-      return failure();
-    walk = func.walk([&](memref::CopyOp copy) {
-      if (!caches.contains(getBase(copy.getSource())))
-        return WalkResult::advance();
-      copy.emitError("SM5: a cache is copied");
-      return WalkResult::interrupt();
-    });
-    return failure(walk.wasInterrupted());
   }
 };
 } // namespace

@@ -75,6 +75,10 @@ public:
     if (isRoot(value) || getScalar(value))
       return true;
     Operation *def = value.getDefiningOp();
+    // What was looked at before has been found good, or the answer is no
+    // anyway.
+    if (!visited.insert(value).second)
+      return true;
     return def &&
            isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
                ApplyOp>(def) &&
@@ -122,6 +126,7 @@ private:
 
   OpBuilder &builder;
   const IndexAnalysis &analysis;
+  llvm::SmallDenseSet<Value> visited;
   DenseMap<Value, Value> scalars;
 };
 } // namespace
@@ -187,9 +192,9 @@ private:
   }
 
   void rebuild(ArrayRef<AffineExpr> exprs) {
-    // Constant indices alone would leave no grid.
+    // Of constant indices alone, one stays: its shape is the grid.
     if (analysis.getRoots().empty())
-      return;
+      analysis.addRoot(write.getIndices().front());
     SmallVector<AffineMap> maps, orders;
     SmallVector<Value> values;
     SmallVector<SmallVector<CastOp>> casts(write.getNumDests());

@@ -9,13 +9,14 @@
 //
 // - Up: write w moves up to its group. Its operands must be there: what
 // computes
-//   them after the first write of the group, all without memory effects, moves
-//   in front of the group. No operation on the way may use the old contents of
-//   w's cache: after the move it would read a version that has been
-//   overwritten, and bufferization would copy the cache to save it.
+//   them after the first write of the group, all without memory effects and no
+//   write itself, moves in front of the group. No operation on the way may use
+//   the old contents of w's cache: after the move it would read a version that
+//   has been overwritten, and bufferization would copy the cache to save it.
 // - Down: the group moves down to w. No operation on the way may use a result
 // of
-//   the group; SSA forbids it.
+//   the group, SSA forbids it, and none may write a cache that the group reads
+//   values or indices from.
 //
 // Operations that are not known may have side effects, but not on the caches of
 // the group, which they do not take as operands: distinct arguments do not
@@ -78,6 +79,32 @@ static Operation *findUseOnTheWay(Value version, Operation *from,
   return nullptr;
 }
 
+/// Is `write` computed from results of `group`, as the next layer's is?
+static bool dependsOn(Group &group, WriteOp write) {
+  Block *block = write->getBlock();
+  llvm::SmallDenseSet<Operation *> seen;
+  SmallVector<Operation *> worklist = {write};
+  while (!worklist.empty()) {
+    bool found = false;
+    worklist.pop_back_val()->walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Operation *def = operand.getDefiningOp();
+        Operation *ancestor =
+            def ? block->findAncestorOpInBlock(*def) : nullptr;
+        if (!ancestor || ancestor->isBeforeInBlock(group.first()) ||
+            !seen.insert(ancestor).second)
+          continue;
+        auto member = dyn_cast<WriteOp>(ancestor);
+        found |= member && llvm::is_contained(group.members, member);
+        worklist.push_back(ancestor);
+      }
+    });
+    if (found)
+      return true;
+  }
+  return false;
+}
+
 /// Collects, in block order, what computes the operands of `write` after
 /// `group` begins. Returns the operation that cannot move in front of the
 /// group, or null.
@@ -96,9 +123,7 @@ static Operation *collectProducers(Group &group, WriteOp write,
         if (!def || def->getBlock() != block ||
             def->isBeforeInBlock(group.first()) || !seen.insert(def).second)
           continue;
-        bool isMember = isa<WriteOp>(def) &&
-                        llvm::is_contained(group.members, cast<WriteOp>(def));
-        if (isMember || !(isMemoryEffectFree(def) || isTypeCast(def)))
+        if (isa<WriteOp>(def) || !(isMemoryEffectFree(def) || isTypeCast(def)))
           blocked = def;
         producers.push_back(def);
         worklist.push_back(def);
@@ -127,20 +152,41 @@ static Operation *moveUp(Group &group, WriteOp write) {
   return nullptr;
 }
 
-/// Moves all of `group` in front of `write`. Returns the operation in the way, or
-/// null if they were moved.
+/// The first write between `group` and `write` into a cache that the group
+/// reads, or null.
+static Operation *findWriteOnTheWay(Group &group, WriteOp write) {
+  Operation *found = nullptr;
+  for (Operation *op = group.last()->getNextNode(); op != write && !found;
+       op = op->getNextNode())
+    op->walk([&](WriteOp between) {
+      for (Value dest : between.getDests()) {
+        llvm::SetVector<Value> old = getAliases(dest, between);
+        if (llvm::any_of(group.members,
+                         [&](WriteOp member) { return readsAny(member, old); }))
+          found = between;
+      }
+    });
+  return found;
+}
+
+/// Moves all of `group` in front of `write`. Returns the operation in the way,
+/// or null if they were moved.
 static Operation *moveDown(Group &group, WriteOp write) {
   SmallVector<Operation *> casts;
   for (WriteOp member : group.members)
     for (Value result : member->getResults()) {
       if (Operation *user = findUseOnTheWay(result, group.last(), write))
         return user;
-      if (llvm::is_contained(write->getOperands(), result))
-        return write;
-      for (Value alias : getAliases(result, write))
-        if (Operation *def = alias.getDefiningOp(); def && isTypeCast(def))
+      for (Value alias : getAliases(result, write)) {
+        if (llvm::is_contained(write->getOperands(), alias))
+          return write;
+        Operation *def = alias.getDefiningOp();
+        if (def && isTypeCast(def) && isBetween(def, group.last(), write))
           casts.push_back(def);
+      }
     }
+  if (Operation *other = findWriteOnTheWay(group, write))
+    return other;
   for (WriteOp member : group.members)
     member->moveBefore(write);
   // Type casts of the results follow them, behind the whole group.
@@ -169,12 +215,16 @@ private:
       if (write.hasTensorForm() && !isRefused(write))
         writes.push_back(write);
 
-    // The group that a write may join is the latest one on its index vector.
-    DenseMap<Value, Group> groups;
+    // The groups of each index vector; a write may join the one of its tokens.
+    DenseMap<Value, SmallVector<Group>> groupsOf;
     for (WriteOp write : writes) {
-      Group &group = groups[write.getIndices().front()];
-      if (group.members.empty() || !group.first().hasSameTokens(write) ||
-          group.sharesCache(write)) {
+      SmallVector<Group> &groups = groupsOf[write.getIndices().front()];
+      auto *it = llvm::find_if(groups, [&](Group &other) {
+        return other.first().hasSameTokens(write);
+      });
+      bool isNew = it == groups.end();
+      Group &group = isNew ? groups.emplace_back() : *it;
+      if (isNew || group.sharesCache(write) || dependsOn(group, write)) {
         group = Group();
       } else if (moveUp(group, write)) {
         if (Operation *obstacle = moveDown(group, write)) {

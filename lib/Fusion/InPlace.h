@@ -13,12 +13,18 @@
 
 namespace kvfuse {
 
-/// Did the source declare that argument `number` of `func` may be written (SM5)?
+/// Did the source declare that argument `number` of `func` may be written
+/// (SM5)?
 bool isDeclaredMutated(mlir::FunctionOpInterface func, unsigned number);
 
 /// SM3 and SM5, on SSA: may all destinations of `write` be written in place? If
-/// not, emits a remark `cache-copied`, `old-cache-live` or `alias-value`.
+/// not, emits a remark `cache-copied`, `old-cache-live`, `alias-value` or
+/// `dest-alias`.
 bool mayWriteInPlace(mlir::kv::WriteOp write);
+
+/// SM3: may `write` be done in one launch with its neighbours `run`? If not,
+/// for one reads what the other writes, emits a remark `alias-value`.
+bool mayJoin(llvm::ArrayRef<mlir::kv::WriteOp> run, mlir::kv::WriteOp write);
 
 } // namespace kvfuse
 

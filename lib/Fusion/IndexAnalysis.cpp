@@ -53,7 +53,7 @@ std::optional<unsigned> IndexAnalysis::lookupRoot(Value value) const {
   return it - roots.begin();
 }
 
-AffineExpr IndexAnalysis::getRoot(Value value) {
+AffineExpr IndexAnalysis::addRoot(Value value) {
   roots.push_back(value);
   return getAffineDimExpr(roots.size() - 1, value.getContext());
 }
@@ -67,7 +67,7 @@ AffineExpr IndexAnalysis::analyze(Value index) {
   else if (Operation *def = index.getDefiningOp())
     expr = analyzeOp(def);
   else
-    expr = getRoot(index);
+    expr = addRoot(index);
   if (expr)
     known[index] = expr;
   return expr;
@@ -91,5 +91,5 @@ AffineExpr IndexAnalysis::analyzeOp(Operation *op) {
     rejection = Rejection{*reason, op};
     return {};
   }
-  return getRoot(op->getResult(0));
+  return addRoot(op->getResult(0));
 }

@@ -32,12 +32,14 @@ public:
   /// The root that `value` is, if it is one already, seen through widening.
   std::optional<unsigned> lookupRoot(mlir::Value value) const;
 
+  /// Makes `value` a root, and returns its expression.
+  mlir::AffineExpr addRoot(mlir::Value value);
+
   llvm::ArrayRef<mlir::Value> getRoots() const { return roots; }
   const std::optional<Rejection> &getRejection() const { return rejection; }
 
 private:
   mlir::AffineExpr analyzeOp(mlir::Operation *op);
-  mlir::AffineExpr getRoot(mlir::Value value);
 
   llvm::SmallVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> known;

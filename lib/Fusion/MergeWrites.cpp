@@ -9,7 +9,9 @@
 
 #include "Caches.h"
 #include "kvfuse/Remarks/Refusal.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kvfuse {
@@ -26,19 +28,35 @@ static Value getBase(Value memref) {
   return memref::skipViewLikeOps(cast<MemrefValue>(memref));
 }
 
-/// May `write` be merged with `run`? Distinct bases do not overlap (SM8); if a
-/// base is shared, says which rule that breaks.
+/// Is it known which memory `base` is: an argument of a function (SM8), or
+/// memory of its own?
+static bool isIdentified(Value base) {
+  if (auto argument = dyn_cast<BlockArgument>(base))
+    return argument.getOwner()->isEntryBlock() &&
+           isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return hasEffect<MemoryEffects::Allocate>(base.getDefiningOp(), base) ||
+         isa<memref::GetGlobalOp>(base.getDefiningOp());
+}
+
+/// May `lhs` and `rhs` be views of one buffer?
+static bool mayOverlap(Value lhs, Value rhs) {
+  lhs = getBase(lhs);
+  rhs = getBase(rhs);
+  return lhs == rhs || !isIdentified(lhs) || !isIdentified(rhs);
+}
+
+/// May `write` be merged with `run`? If not, says which rule that would break.
 static bool areDisjoint(ArrayRef<WriteOp> run, WriteOp write) {
   auto overlap = [](ValueRange lhs, ValueRange rhs) {
     return llvm::any_of(lhs, [&](Value value) {
       return llvm::any_of(
-          rhs, [&](Value other) { return getBase(value) == getBase(other); });
+          rhs, [&](Value other) { return mayOverlap(value, other); });
     });
   };
   for (WriteOp member : run) {
     if (overlap(member.getDests(), write.getDests())) {
       emitRefusal(write, Refusal::DestAlias,
-                  "two destinations are views of one buffer",
+                  "two destinations may be views of one buffer",
                   "pass caches that do not overlap as arguments of their own",
                   member.getLoc());
       return false;
@@ -46,13 +64,25 @@ static bool areDisjoint(ArrayRef<WriteOp> run, WriteOp write) {
     if (overlap(member.getDests(), write->getOperands()) ||
         overlap(member->getOperands(), write.getDests())) {
       emitRefusal(write, Refusal::AliasValue,
-                  "what one write reads is a view of what the other writes",
+                  "what one write reads may be a view of what the other writes",
                   "copy the values before they are written", member.getLoc());
       return false;
     }
   }
   return true;
 }
+
+/// Bytes of kernel parameters that the operands of `write` take: two pointers,
+/// an offset, sizes and strides each.
+static unsigned getParameterBytes(WriteOp write) {
+  unsigned bytes = 0;
+  for (Type type : write->getOperandTypes())
+    bytes += 8 * (3 + 2 * cast<MemRefType>(type).getRank());
+  return bytes;
+}
+
+/// What a kernel can take on every target.
+static constexpr unsigned kMaxParameterBytes = 4096;
 
 /// w1; ...; wn -> one write with all their destinations, at the last one's
 /// place: they read the same tokens and write disjoint bytes.
@@ -102,10 +132,12 @@ private:
   static void collectRuns(Block &block,
                           SmallVectorImpl<SmallVector<WriteOp>> &runs) {
     SmallVector<WriteOp> run;
+    unsigned parameterBytes = 0;
     auto endRun = [&] {
       if (run.size() > 1)
         runs.push_back(run);
       run.clear();
+      parameterBytes = 0;
     };
     for (Operation &op : block) {
       auto write = dyn_cast<WriteOp>(op);
@@ -115,10 +147,13 @@ private:
           endRun();
         continue;
       }
+      unsigned bytes = getParameterBytes(write);
       if (!run.empty() &&
-          !(run.front().hasSameTokens(write) && areDisjoint(run, write)))
+          !(parameterBytes + bytes <= kMaxParameterBytes &&
+            run.front().hasSameTokens(write) && areDisjoint(run, write)))
         endRun();
       run.push_back(write);
+      parameterBytes += bytes;
     }
     endRun();
   }

@@ -9,6 +9,7 @@
 
 #include "Caches.h"
 #include "InPlace.h"
+#include "Outliner.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,9 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -31,16 +30,23 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-static constexpr StringLiteral kModuleName = "kvfuse";
-
-/// Is `op` one that kvfuse bufferizes and lowers itself?
+/// Is `op` one that kvfuse bufferizes and lowers itself? Of the tensor and scf
+/// operations, some have no bufferization or no kernel.
 static bool isKnown(Operation *op) {
-  return isa_and_nonnull<KVDialect, arith::ArithDialect, tensor::TensorDialect,
-                         scf::SCFDialect>(op->getDialect());
+  return isa_and_nonnull<KVDialect, arith::ArithDialect>(op->getDialect()) ||
+         isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
+             tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp, tensor::SplatOp, scf::ForOp, scf::IfOp,
+             scf::YieldOp>(op);
 }
 
-/// Can `func` be compiled whole: known operations and builtin types only?
+/// Can `func` be compiled whole: known operations, and arguments of types that
+/// they have?
 static bool isWhollyKnown(func::FuncOp func) {
+  if (!llvm::all_of(func.getArgumentTypes(), [](Type type) {
+        return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
+      }))
+    return false;
   WalkResult walk = func.getBody().walk([](Operation *op) {
     return isKnown(op) || isa<func::ReturnOp>(op) ? WalkResult::advance()
                                                   : WalkResult::interrupt();
@@ -49,177 +55,17 @@ static bool isWhollyKnown(func::FuncOp func) {
 }
 
 namespace {
-/// Neighbouring writes that become one function.
-struct Site {
-  SmallVector<WriteOp> writes;
-  /// What computes the operands and goes along, in order.
-  llvm::SetVector<Operation *> producers;
-};
-
-/// Makes and shares the functions of module @kvfuse.
-class Outliner {
-public:
-  explicit Outliner(ModuleOp module) : module(module) {}
-
-  /// Replaces `site` by a call.
-  void outline(Site &site) {
-    SmallVector<Value> inputs = collectInputs(site);
-    func::FuncOp func = share(build(site, inputs));
-    OpBuilder builder(site.writes.back());
-    auto call = func::CallOp::create(builder, getLoc(site), func, inputs);
-    unsigned next = 0;
-    for (WriteOp write : site.writes)
-      for (Value result : write->getResults())
-        result.replaceAllUsesWith(call.getResult(next++));
-    for (WriteOp write : llvm::reverse(site.writes))
-      write.erase();
-    for (Operation *producer : llvm::reverse(site.producers))
-      if (isOpTriviallyDead(producer))
-        producer->erase();
-  }
-
-  /// Moves a function of known operations, calls included.
-  void moveWhole(func::FuncOp func) {
-    func->remove();
-    SymbolTable(getNested()).insert(func);
-  }
-
-  /// Declares in the outer module what `func`, which stays there, calls.
-  void declareCallees(func::FuncOp func) {
-    SymbolTable outer(module);
-    func.walk([&](func::CallOp call) {
-      if (outer.lookup(call.getCallee()))
-        return;
-      auto callee = SymbolTable::lookupSymbolIn(getNested(), call.getCallee());
-      if (!callee)
-        return;
-      OpBuilder builder(func);
-      auto declaration =
-          func::FuncOp::create(builder, callee->getLoc(), call.getCallee(),
-                               cast<func::FuncOp>(callee).getFunctionType());
-      declaration.setPrivate();
-      outer.insert(declaration);
-    });
-  }
-
-private:
-  static Location getLoc(Site &site) {
-    SmallVector<Location> locs;
-    for (WriteOp write : site.writes)
-      locs.push_back(write.getLoc());
-    return FusedLoc::get(site.writes.front()->getContext(), locs);
-  }
-
-  /// caches, values, indices, then whatever else is used from outside; where
-  /// one is computed inside, what it is computed from.
-  static SmallVector<Value> collectInputs(Site &site) {
-    llvm::SetVector<Value> inputs;
-    llvm::SmallDenseSet<Operation *> inside(site.writes.begin(),
-                                            site.writes.end());
-    inside.insert_range(site.producers);
-    llvm::SmallDenseSet<Operation *> visited;
-    auto add = [&](auto &&add, ValueRange values) -> void {
-      for (Value value : values) {
-        Operation *def = value.getDefiningOp();
-        if (!def || !inside.contains(def))
-          inputs.insert(value);
-        else if (visited.insert(def).second)
-          add(add, def->getOperands());
-      }
-    };
-    for (WriteOp write : site.writes)
-      add(add, write.getDests());
-    for (WriteOp write : site.writes)
-      add(add, write.getValues());
-    for (WriteOp write : site.writes) {
-      add(add, write->getOperands());
-      llvm::SetVector<Value> captures;
-      getUsedValuesDefinedAbove(write->getRegions(), captures);
-      add(add, captures.getArrayRef());
-    }
-    return inputs.takeVector();
-  }
-
-  /// The function of `site`, not yet in a symbol table.
-  func::FuncOp build(Site &site, ValueRange inputs) {
-    OpBuilder builder(module.getContext());
-    SmallVector<Value> outputs;
-    for (WriteOp write : site.writes)
-      llvm::append_range(outputs, write->getResults());
-    auto func = func::FuncOp::create(
-        getLoc(site), "kv_write_0",
-        builder.getFunctionType(inputs.getTypes(),
-                                ValueRange(outputs).getTypes()));
-    Block *body = func.addEntryBlock();
-    IRMapping mapping;
-    mapping.map(inputs, body->getArguments());
-    builder.setInsertionPointToEnd(body);
-    for (Operation *producer : site.producers)
-      builder.clone(*producer, mapping);
-    for (WriteOp write : site.writes)
-      builder.clone(*write, mapping);
-    SmallVector<Value> results;
-    for (Value output : outputs)
-      results.push_back(mapping.lookup(output));
-    func::ReturnOp::create(builder, getLoc(site), results);
-
-    // SM5: nothing but the caches may be written, not even to reuse a buffer.
-    llvm::SmallDenseSet<Value> caches;
-    for (WriteOp write : site.writes)
-      caches.insert(write.getDests().begin(), write.getDests().end());
-    for (auto [i, input] : llvm::enumerate(inputs))
-      if (isa<TensorType>(input.getType()))
-        func.setArgAttr(i,
-                        bufferization::BufferizationDialect::kWritableAttrName,
-                        builder.getBoolAttr(caches.contains(input)));
-    return func;
-  }
-
-  /// An equal function of @kvfuse instead of `func`, if there is one.
-  func::FuncOp share(func::FuncOp func) {
-    SmallVector<func::FuncOp> &candidates = byType[func.getFunctionType()];
-    for (func::FuncOp candidate : candidates) {
-      if (candidate.getArgAttrsAttr() != func.getArgAttrsAttr() ||
-          !OperationEquivalence::isRegionEquivalentTo(
-              &candidate.getBody(), &func.getBody(),
-              OperationEquivalence::IgnoreLocations))
-        continue;
-      func.erase();
-      return candidate;
-    }
-    // The name must be free in both modules: the outer one holds a declaration.
-    SymbolTable outer(module), nested(getNested());
-    std::string name;
-    do
-      name = ("kv_write_" + Twine(counter++)).str();
-    while (outer.lookup(name) || nested.lookup(name));
-    func.setName(name);
-    nested.insert(func);
-    candidates.push_back(func);
-    return func;
-  }
-
-  ModuleOp getNested() {
-    if (!nested)
-      nested = module.lookupSymbol<ModuleOp>(kModuleName);
-    if (!nested) {
-      OpBuilder builder(module.getContext());
-      builder.setInsertionPointToEnd(module.getBody());
-      nested = ModuleOp::create(builder, module.getLoc(), kModuleName);
-    }
-    return nested;
-  }
-
-  ModuleOp module, nested;
-  unsigned counter = 0;
-  DenseMap<Type, SmallVector<func::FuncOp>> byType;
-};
-
 struct KVOutlineWritesPass
     : kvfuse::impl::KVOutlineWritesBase<KVOutlineWritesPass> {
   using KVOutlineWritesBase::KVOutlineWritesBase;
 
   void runOnOperation() override {
+    if (Operation *taken = getOperation().lookupSymbol(kWritesModule);
+        taken && !isa<ModuleOp>(taken)) {
+      taken->emitError("the name '")
+          << kWritesModule << "' is needed for the module of cache writes";
+      return signalPassFailure();
+    }
     SmallVector<func::FuncOp> funcs;
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (!func.isExternal())
@@ -228,9 +74,8 @@ struct KVOutlineWritesPass
     Outliner outliner(getOperation());
     bool found = false;
     for (func::FuncOp func : funcs) {
-      bool whole = isWhollyKnown(func);
-      bool anyLeft = false;
       SmallVector<Site> sites;
+      bool anyLeft = false;
       func.walk(
           [&](Block *block) { collectSites(*block, group, sites, anyLeft); });
       if (anyLeft && required) {
@@ -241,16 +86,18 @@ struct KVOutlineWritesPass
       if (sites.empty())
         continue;
       found = true;
+      // A function that stays gives away what computes the operands; one that
+      // moves has it with it.
+      bool whole = !anyLeft && isWhollyKnown(func);
+      if (!whole)
+        collectProducers(sites);
       for (Site &site : sites) {
         if (group)
           emitFused(site);
-        // A function that stays gives away what computes the operands; one
-        // that moves has it with it.
-        if (!whole || anyLeft)
-          collectProducers(site);
         outliner.outline(site);
       }
-      finish(outliner, func, whole && !anyLeft);
+      if (failed(finish(outliner, func, whole)))
+        return signalPassFailure();
     }
     if (required && !found) {
       getOperation().emitError("no cache write was found, and fusing is "
@@ -284,11 +131,14 @@ private:
       bool joins = group && !run.writes.empty() && !isRefused(write) &&
                    !isRefused(run.writes.back()) &&
                    run.writes.front().hasSameTokens(write) &&
-                   llvm::none_of(write->getOperands(), [&](Value operand) {
-                     Operation *def = operand.getDefiningOp();
-                     return isa_and_nonnull<WriteOp>(def) &&
-                            llvm::is_contained(run.writes, cast<WriteOp>(def));
-                   });
+                   llvm::none_of(write->getOperands(),
+                                 [&](Value operand) {
+                                   Operation *def = operand.getDefiningOp();
+                                   return isa_and_nonnull<WriteOp>(def) &&
+                                          llvm::is_contained(
+                                              run.writes, cast<WriteOp>(def));
+                                 }) &&
+                   mayJoin(run.writes, write);
       if (!joins)
         endRun();
       run.writes.push_back(write);
@@ -310,39 +160,55 @@ private:
         << remark::metric("Destinations", numDests);
   }
 
-  /// What computes operands of the writes from known operations.
-  static void collectProducers(Site &site) {
-    SmallVector<Value> worklist;
-    for (WriteOp write : site.writes)
-      llvm::append_range(worklist, write->getOperands());
-    llvm::SetVector<Operation *> found;
-    while (!worklist.empty()) {
-      Operation *def = worklist.pop_back_val().getDefiningOp();
-      if (!def || isa<WriteOp>(def) || !isKnown(def) || !isPure(def) ||
-          def->getNumRegions() != 0 || !found.insert(def))
-        continue;
-      llvm::append_range(worklist, def->getOperands());
+  /// What computes operands of the writes from known operations. An operation
+  /// that reads a cache stays where it is: at the site, an earlier one may have
+  /// changed the contents.
+  static void collectProducers(MutableArrayRef<Site> sites) {
+    llvm::SetVector<Value> caches;
+    for (Site &site : sites)
+      for (WriteOp write : site.writes)
+        for (Value dest : write.getDests())
+          caches.insert_range(getAliases(dest, write));
+    auto readsCache = [&](Operation *op) {
+      return !isTypeCast(op) && !isa<tensor::DimOp>(op) &&
+             llvm::any_of(op->getOperands(),
+                          [&](Value v) { return caches.contains(v); });
+    };
+    for (Site &site : sites) {
+      llvm::SetVector<Value> worklist;
+      for (WriteOp write : site.writes) {
+        worklist.insert_range(write->getOperands());
+        getUsedValuesDefinedAbove(write->getRegions(), worklist);
+      }
+      llvm::SetVector<Operation *> found;
+      while (!worklist.empty()) {
+        Operation *def = worklist.pop_back_val().getDefiningOp();
+        if (!def || isa<WriteOp>(def) || !isKnown(def) || !isPure(def) ||
+            def->getNumRegions() != 0 || readsCache(def) || !found.insert(def))
+          continue;
+        worklist.insert_range(def->getOperands());
+      }
+      site.producers = topologicalSort(found);
     }
-    site.producers = topologicalSort(found);
   }
 
-  static void finish(Outliner &outliner, func::FuncOp func, bool whole) {
-    StringRef writable =
-        bufferization::BufferizationDialect::kWritableAttrName;
+  static LogicalResult finish(Outliner &outliner, func::FuncOp func,
+                              bool whole) {
+    StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
     if (whole) {
       // SM5: what is not declared may not be written, not even to reuse it.
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         if (isa<TensorType>(func.getArgument(i).getType()))
-          func.setArgAttr(i, writable,
-                          BoolAttr::get(func.getContext(),
-                                        isDeclaredMutated(func, i)));
-      outliner.moveWhole(func);
-      return;
+          func.setArgAttr(
+              i, writable,
+              BoolAttr::get(func.getContext(), isDeclaredMutated(func, i)));
+      return outliner.moveWhole(func);
     }
     // The marks of SM5 have done their work; the caller's text is as it was.
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       func.removeArgAttr(i, writable);
     outliner.declareCallees(func);
+    return success();
   }
 };
 } // namespace

@@ -69,14 +69,51 @@ def KVGroupWrites : Pass<"kv-group-writes"> {
     `where` and policies, into different caches, become neighbours. A later
     write moves up, with what computes its operands, where no operation on the
     way uses the old contents of its cache; otherwise the earlier ones move down
-    where no operation on the way uses their results. Where neither is possible
-    the group is split, and a remark `order` names the operation in the way.
+    where no operation on the way uses their results or writes a cache that they
+    read. Where neither is possible
+    the group is split, and a remark `order` names the operation in the way. A
+    write that is computed from results of the group, such as the next layer's,
+    begins another one without a remark.
 
     Before: kv IR on tensors. After: the writes of a group stand side by side.
     What the program computes is unchanged: operations without effects move, and
     SSA keeps every use behind its definition.
 
-    Example: see `test/Fusion/kv-group-writes.mlir`.
+    Example: the second write and what computes its values move up.
+
+    ```mlir
+    func.func @before(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
+                      %kc: tensor<?x8xf32>, %vc: tensor<?x8xf32>)
+        -> (tensor<?x8xf32>, tensor<?x8xf32>, index) {
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : tensor<?x8xf32> into %kc : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %c0 = arith.constant 0 : index
+      %rows = tensor.dim %kc, %c0 : tensor<?x8xf32>
+      %x = arith.negf %v : tensor<?x8xf32>
+      %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %x : tensor<?x8xf32> into %vc : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return %0, %1, %rows : tensor<?x8xf32>, tensor<?x8xf32>, index
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
+                     %kc: tensor<?x8xf32>, %vc: tensor<?x8xf32>)
+        -> (tensor<?x8xf32>, tensor<?x8xf32>, index) {
+      %x = arith.negf %v : tensor<?x8xf32>
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : tensor<?x8xf32> into %kc : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %x : tensor<?x8xf32> into %vc : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %c0 = arith.constant 0 : index
+      %rows = tensor.dim %kc, %c0 : tensor<?x8xf32>
+      return %0, %1, %rows : tensor<?x8xf32>, tensor<?x8xf32>, index
+    }
+    ```
   }];
   let options = [
     Option<"required", "required", "bool", "false",
@@ -90,20 +127,58 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
     Overview: each run of neighbouring writes with equal tokens becomes a call of
     a public function `@kv_write_N(caches, values, indices) -> caches` of the
     nested `module @kvfuse`; equal groups share one. A function made of known
-    operations only (kv, arith, tensor, scf) is moved there whole, calls
-    included; any other keeps the call and a declaration, and what computes the
-    operands goes along. Everything after this pass runs on `@kvfuse` alone.
+    operations only (kv, arith, and those of tensor and scf that kvfuse lowers)
+    is moved there whole, calls included; any other keeps the call and a
+    declaration, and what computes the operands goes along, unless it reads a
+    cache. Everything after this pass runs on `@kvfuse` alone.
 
     Whether a cache may be written in place is decided here, on SSA (SM5). The
     cache must be an argument declared `bufferization.writable = true`,
     `tf.aliasing_output` or `jax.buffer_donor`, or else `cache-copied`; the old
-    contents must have no later use, or else `old-cache-live`. Such writes are
-    left where they are.
+    contents must have no later use, or else `old-cache-live`; the write must not
+    read the cache as values or indices (`alias-value`), nor write it twice
+    (`dest-alias`). Such writes are left where they are. Neighbours of which one
+    reads what the other writes are done one after the other (`alias-value`).
 
     Before: kv IR on tensors. After: no write that may be done in place stands
     outside `module @kvfuse`.
 
-    Example: see `test/Fusion/kv-outline-writes.mlir`.
+    Example:
+
+    ```mlir
+    func.func @before(%s: tensor<?xi64>, %v: tensor<?x8xf32>,
+                      %c: tensor<?x8xf32> {bufferization.writable = true})
+        -> tensor<?x8xf32> {
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x8xf32> into %c : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return %0 : tensor<?x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    module {
+      module @kvfuse {
+        func.func @kv_write_0(%c: tensor<?x8xf32> {bufferization.writable = true},
+                              %v: tensor<?x8xf32> {bufferization.writable = false},
+                              %s: tensor<?xi64> {bufferization.writable = false})
+            -> tensor<?x8xf32> {
+          %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+            put %v : tensor<?x8xf32> into %c : tensor<?x8xf32>
+                map(affine_map<(t, s, d) -> (s, d)>)
+          return %0 : tensor<?x8xf32>
+        }
+        func.func @after(%s: tensor<?xi64> {bufferization.writable = false},
+                         %v: tensor<?x8xf32> {bufferization.writable = false},
+                         %c: tensor<?x8xf32> {bufferization.writable = true})
+            -> tensor<?x8xf32> {
+          %0 = call @kv_write_0(%c, %v, %s)
+              : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi64>) -> tensor<?x8xf32>
+          return %0 : tensor<?x8xf32>
+        }
+      }
+    }
+    ```
   }];
   let options = [
     Option<"group", "group", "bool", "true",
@@ -122,9 +197,9 @@ def KVCheckInPlace : Pass<"kv-check-in-place", "::mlir::ModuleOp"> {
   let description = [{
     Overview: after bufferization, results of functions that are one of their
     own arguments are dropped, public functions included: the caller has them
-    already. Then every buffer that a `kv.write` writes must be an argument of
-    its function, or a view of one, and no allocation or copy may be fed by such
-    a buffer. A violation is an error: it means that outlining let through what
+    already. Then every buffer that a `kv.write` or a callee writes must be an
+    argument of its function, or a view of one, and no allocation or copy may be
+    fed by such a buffer. A violation is an error: it means that outlining let through what
     bufferization could not do in place.
 
     Before: functions on buffers. After: caches are written in place.
@@ -156,6 +231,7 @@ def KVMergeWrites : Pass<"kv-merge-writes"> {
     Destinations must be disjoint (SM2) and values must not overlap them (SM3).
     That is taken as given for distinct arguments of the function (SM8); two
     views of one buffer stay apart, with a remark `dest-alias` or `alias-value`.
+    A merged write has at most 4096 bytes of kernel parameters.
 
     Before: kv IR on buffers. After: neighbours are merged.
 

@@ -1,0 +1,62 @@
+//===- Outliner.h - Functions of module @kvfuse -----------------*- C++ -*-===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVFUSE_FUSION_OUTLINER_H
+#define KVFUSE_FUSION_OUTLINER_H
+
+#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kvfuse {
+
+/// Name of the nested module that holds what is compiled.
+inline constexpr llvm::StringLiteral kWritesModule = "kvfuse";
+
+/// Neighbouring writes that become one function.
+struct Site {
+  llvm::SmallVector<mlir::kv::WriteOp> writes;
+  /// What computes the operands and goes along, in order.
+  llvm::SetVector<mlir::Operation *> producers;
+};
+
+/// Makes and shares the functions of module @kvfuse.
+class Outliner {
+public:
+  explicit Outliner(mlir::ModuleOp module) : module(module) {}
+
+  /// Replaces `site` by a call.
+  void outline(Site &site);
+
+  /// Moves a function of known operations, calls included. What calls it from
+  /// outside finds a declaration in its place.
+  mlir::LogicalResult moveWhole(mlir::func::FuncOp func);
+
+  /// Declares in the outer module what `func`, which stays there, calls.
+  void declareCallees(mlir::func::FuncOp func);
+
+private:
+  /// Declares `func` at `place` in the outer module.
+  void declare(mlir::func::FuncOp func, mlir::Block::iterator place);
+
+  /// The function of `site`, not yet in a symbol table.
+  mlir::func::FuncOp build(Site &site, mlir::ValueRange inputs);
+
+  /// An equal function of @kvfuse instead of `func`, if there is one.
+  mlir::func::FuncOp share(mlir::func::FuncOp func);
+
+  mlir::ModuleOp getNested();
+
+  mlir::ModuleOp module, nested;
+  unsigned counter = 0;
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::func::FuncOp>> byType;
+};
+
+} // namespace kvfuse
+
+#endif // KVFUSE_FUSION_OUTLINER_H
