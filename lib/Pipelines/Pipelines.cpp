@@ -26,6 +26,37 @@
 using namespace mlir;
 using namespace kvfuse;
 
+namespace {
+/// Runs passes on `module @kvfuse` of a module, if there is one. Other modules
+/// in it are not kvfuse's.
+struct OnWritesPass : PassWrapper<OnWritesPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OnWritesPass)
+
+  OnWritesPass() : pipeline(ModuleOp::getOperationName()) {}
+
+  StringRef getName() const override { return "KVFuseOnWrites"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    pipeline.getDependentDialects(registry);
+  }
+  void runOnOperation() override {
+    if (auto nested = getOperation().lookupSymbol<ModuleOp>("kvfuse"))
+      if (failed(runPipeline(pipeline, nested)))
+        signalPassFailure();
+  }
+
+  OpPassManager pipeline;
+};
+} // namespace
+
+/// Adds the passes that `build` adds to its argument, for `module @kvfuse`
+/// only.
+static void addOnWrites(OpPassManager &pm,
+                        llvm::function_ref<void(OpPassManager &)> build) {
+  auto pass = std::make_unique<OnWritesPass>();
+  build(pass->pipeline);
+  pm.addPass(std::move(pass));
+}
+
 void kvfuse::buildImportPipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
   KVImportTorchOptions import;
@@ -57,24 +88,30 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
 }
 
 void kvfuse::buildBufferPipeline(OpPassManager &pm) {
-  OpPassManager &nested = pm.nest<ModuleOp>();
-  nested.addPass(createConvertElementwiseToLinalgPass());
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    nested.addPass(createConvertElementwiseToLinalgPass());
 
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::FullyDynamicLayoutMap;
-  nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  nested.addPass(createKVCheckInPlace());
-  nested.addPass(createKVMergeWrites());
+    bufferization::OneShotBufferizePassOptions bufferize;
+    bufferize.bufferizeFunctionBoundaries = true;
+    bufferize.functionBoundaryTypeConversion =
+        bufferization::LayoutMapOption::FullyDynamicLayoutMap;
+    nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
+    nested.addPass(createKVCheckInPlace());
+    nested.addPass(createKVMergeWrites());
+  });
 }
 
 void kvfuse::buildGPUPipeline(OpPassManager &pm) {
-  OpPassManager &nested = pm.nest<ModuleOp>();
-  nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
-  nested.addPass(createConvertKVToGPU());
-  nested.addPass(createCanonicalizerPass());
-  nested.addPass(createCSEPass());
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+    nested.addPass(createConvertKVToGPU());
+    nested.addPass(createCanonicalizerPass());
+    nested.addPass(createCSEPass());
+    // Sizes of temporaries have folded to sizes of arguments.
+    nested.addPass(createKVHoistChecks());
+    nested.addPass(createCSEPass());
+    nested.addPass(createCanonicalizerPass());
+  });
 }
 
 /// Affine and strided accesses to plain arithmetic and control flow.
@@ -88,41 +125,43 @@ static void addStructureLowering(OpPassManager &pm) {
 
 void kvfuse::buildNVVMPipeline(OpPassManager &pm,
                                const PipelineOptions &options) {
-  OpPassManager &nested = pm.nest<ModuleOp>();
-  OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
-  addStructureLowering(kernels);
-  ConvertGpuOpsToNVVMOpsOptions nvvm;
-  nvvm.indexBitwidth = 64;
-  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
-  kernels.addPass(createReconcileUnrealizedCastsPass());
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  KVCheckLoweredOptions check;
-  check.allow = {"llvm", "nvvm"};
-  kernels.addPass(createKVCheckLowered(check));
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
+    addStructureLowering(kernels);
+    ConvertGpuOpsToNVVMOpsOptions nvvm;
+    nvvm.indexBitwidth = 64;
+    kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+    kernels.addPass(createReconcileUnrealizedCastsPass());
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+    KVCheckLoweredOptions check;
+    check.allow = {"llvm", "nvvm"};
+    kernels.addPass(createKVCheckLowered(check));
 
-  GpuNVVMAttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = 3;
-  nested.addPass(createGpuNVVMAttachTarget(target));
+    GpuNVVMAttachTargetOptions target;
+    target.chip = options.chip;
+    target.optLevel = 3;
+    nested.addPass(createGpuNVVMAttachTarget(target));
+  });
 }
 
 void kvfuse::buildCPUPipeline(OpPassManager &pm) {
-  OpPassManager &nested = pm.nest<ModuleOp>();
-  // First, so that host functions get wrappers, and emulated kernels do not.
-  nested.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
-  nested.addPass(createKVEmulateGPU());
-  // Temporaries of an unfused chain end with the host code.
-  bufferization::buildBufferDeallocationPipeline(nested, {});
-  addStructureLowering(nested);
-  nested.addPass(createKVTrapToStatus());
-  nested.addPass(createConvertToLLVMPass());
-  nested.addPass(createReconcileUnrealizedCastsPass());
-  nested.addPass(createCanonicalizerPass());
-  nested.addPass(createCSEPass());
-  KVCheckLoweredOptions check;
-  check.allow = {"llvm"};
-  nested.addPass(createKVCheckLowered(check));
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    // First, so that host functions get wrappers, and emulated kernels do not.
+    nested.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+    nested.addPass(createKVEmulateGPU());
+    // Temporaries of an unfused chain end with the host code.
+    bufferization::buildBufferDeallocationPipeline(nested, {});
+    addStructureLowering(nested);
+    nested.addPass(createKVTrapToStatus());
+    nested.addPass(createConvertToLLVMPass());
+    nested.addPass(createReconcileUnrealizedCastsPass());
+    nested.addPass(createCanonicalizerPass());
+    nested.addPass(createCSEPass());
+    KVCheckLoweredOptions check;
+    check.allow = {"llvm"};
+    nested.addPass(createKVCheckLowered(check));
+  });
 }
 
 void kvfuse::registerPassesAndPipelines() {
@@ -158,6 +197,6 @@ void kvfuse::registerPassesAndPipelines() {
       });
   PassPipelineRegistration<PipelineOptions>(
       "kv-finalize-nvvm",
-      "Lower the kernels of nested modules to NVVM and attach a target",
+      "Lower the kernels of module @kvfuse to NVVM and attach a target",
       buildNVVMPipeline);
 }

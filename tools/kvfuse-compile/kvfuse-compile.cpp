@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kvfuse/Dialect/KV/IR/KV.h"
 #include "kvfuse/Pipelines/Pipelines.h"
 #include "kvfuse/Target/Emit.h"
 #include "kvfuse/Target/Report.h"
@@ -185,18 +186,20 @@ private:
     return pm.run(module);
   }
 
-  /// Refusals that leave nothing to compile, and with `--fuse=required` every
-  /// one, are errors at the write.
+  /// Refusals of writes that were left behind, for they cannot be done in
+  /// place, and with `--fuse=required` every one, are errors at the write.
   LogicalResult rejectRefusals() {
+    llvm::DenseSet<Location> left;
+    module.walk([&](kv::WriteOp write) {
+      if (write->getParentOfType<ModuleOp>() == module)
+        left.insert(write.getLoc());
+    });
     LogicalResult result = success();
     for (const RecordedRemark &remark : remarks) {
       std::optional<Refusal> refusal = symbolizeRefusal(remark.name);
       if (!refusal || !isMissed(*refusal))
         continue;
-      bool notInPlace = *refusal == Refusal::CacheCopied ||
-                        *refusal == Refusal::OldCacheLive ||
-                        *refusal == Refusal::AliasValue;
-      if (!notInPlace && fuse != FuseMode::Required)
+      if (fuse != FuseMode::Required && !left.contains(remark.loc))
         continue;
       InFlightDiagnostic diag = emitError(remark.loc)
                                 << remark.name << ": " << remark.reason;
@@ -295,6 +298,8 @@ int main(int argc, char **argv) {
   registerDialects(registry);
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
+  // A location says enough; the operation may be the whole module.
+  context.printOpOnDiagnostic(false);
   std::vector<RecordedRemark> remarks;
   recordRemarks(context, remarks, showRemarks);
 

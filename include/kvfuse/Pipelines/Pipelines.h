@@ -75,18 +75,18 @@ void buildFusionPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
 /// `module @kvfuse` on tensors to buffers, in place, neighbouring writes merged.
-/// Runs on nested modules of the module that it is built for.
+/// Other modules in the one that it is built for stay.
 void buildBufferPipeline(mlir::OpPassManager &pm);
 
-/// `module @kvfuse` on buffers to kernels and launches. Runs on nested modules.
+/// `module @kvfuse` on buffers to kernels and launches.
 void buildGPUPipeline(mlir::OpPassManager &pm);
 
-/// Kernels to the NVVM dialect, nothing else left in a `gpu.module`. Runs on
-/// nested modules.
+/// Kernels of `module @kvfuse` to the NVVM dialect, nothing else left in a
+/// `gpu.module`.
 void buildNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// Kernels and host code to the LLVM dialect, launches as loops on the CPU.
-/// Runs on nested modules.
+/// Kernels and host code of `module @kvfuse` to the LLVM dialect, launches as
+/// loops on the CPU.
 void buildCPUPipeline(mlir::OpPassManager &pm);
 
 } // namespace kvfuse
