@@ -8,12 +8,8 @@
 #include "kvfuse/Fusion/Passes.h"
 
 #include "Caches.h"
+#include "ElementwiseRegions.h"
 #include "IndexAnalysis.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/IR/TypeUtilities.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVFUSECHAINS
@@ -24,135 +20,61 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-/// Looks for the tensor before the casts that make `value`. `casts` are those,
-/// the last one first.
-static Value peelCasts(Value value, SmallVectorImpl<CastOp> &casts) {
-  while (auto cast = value.getDefiningOp<CastOp>()) {
-    casts.push_back(cast);
-    value = cast.getInput();
-  }
-  return value;
-}
-
-/// write(cast(v), body) -> write(v, body . cast): each element is rounded in
-/// the same way, and in the same order.
-static void prependCasts(OpBuilder &builder, Region &region,
-                         MutableArrayRef<CastOp> casts) {
-  if (casts.empty())
-    return;
-  OpBuilder::InsertionGuard guard(builder);
-  Block &body = region.front();
-  builder.setInsertionPointToStart(&body);
-  BlockArgument old = body.getArgument(0);
-  Value element = body.addArgument(
-      getElementTypeOrSelf(casts.back().getInput().getType()), old.getLoc());
-  for (CastOp cast : llvm::reverse(casts))
-    element = CastOp::create(builder, cast.getLoc(),
-                             getElementTypeOrSelf(cast.getType()), element,
-                             cast.getSaturating());
-  old.replaceAllUsesWith(element);
-  body.eraseArgument(0);
-}
-
-//===----------------------------------------------------------------------===//
-// Mask
-//===----------------------------------------------------------------------===//
-
 namespace {
-/// Rebuilds a mask that is computed from the roots, element by element, in the
-/// region `where`.
-class MaskAbsorber {
-public:
-  MaskAbsorber(OpBuilder &builder, const IndexAnalysis &analysis)
-      : builder(builder), analysis(analysis) {}
-
-  /// Can `value` be computed from the roots and constants alone?
-  bool canAbsorb(Value value) {
-    if (isRoot(value) || getScalar(value))
-      return true;
-    Operation *def = value.getDefiningOp();
-    // What was looked at before has been found good, or the answer is no
-    // anyway.
-    if (!visited.insert(value).second)
-      return true;
-    return def &&
-           isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
-               ApplyOp>(def) &&
-           llvm::all_of(def->getOperands(),
-                        [&](Value operand) { return canAbsorb(operand); });
-  }
-
-  /// The scalar form of `value`, at the insertion point; `slots` are the roots.
-  Value absorb(Value value, ValueRange slots) {
-    if (Value done = scalars.lookup(value))
-      return done;
-    Value result;
-    if (isRoot(value)) {
-      result = slots[*analysis.lookupRoot(value)];
-    } else if (TypedAttr scalar = getScalar(value)) {
-      result = arith::ConstantOp::create(builder, value.getLoc(), scalar);
-    } else {
-      Operation *def = value.getDefiningOp();
-      IRMapping mapping;
-      for (Value operand : def->getOperands())
-        mapping.map(operand, absorb(operand, slots));
-      result = builder.clone(*def, mapping)->getResult(0);
-      result.setType(getElementTypeOrSelf(value.getType()));
-    }
-    return scalars[value] = result;
-  }
-
-private:
-  /// Is `value` a root as the region sees it, widened to i64?
-  bool isRoot(Value value) {
-    return getElementTypeOrSelf(value).isInteger(64) &&
-           analysis.lookupRoot(value).has_value();
-  }
-  /// The constant that every element of `value` is, or null.
-  TypedAttr getScalar(Value value) {
-    if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-      value = splat.getInput();
-    Attribute attr;
-    if (!matchPattern(value, m_Constant(&attr)))
-      return {};
-    if (auto splat = dyn_cast<SplatElementsAttr>(attr))
-      return splat.getSplatValue<TypedAttr>();
-    return dyn_cast<IntegerAttr>(attr);
-  }
-
-  OpBuilder &builder;
-  const IndexAnalysis &analysis;
-  llvm::SmallDenseSet<Value> visited;
-  DenseMap<Value, Value> scalars;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// One write
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Composes the chain of one write into it.
+/// Composes the chain of one write into it: first looks, then rewrites, so that
+/// ranges are asked for while the program is as it was.
 class ChainFuser {
 public:
-  explicit ChainFuser(WriteOp write) : write(write), builder(write) {}
+  ChainFuser(WriteOp write, IndexRanges &ranges)
+      : write(write), builder(write), analysis(ranges) {}
 
-  /// Returns true if the write was refused.
-  bool run() {
-    SmallVector<AffineExpr> exprs;
+  /// Fails, after a remark, if the chain must stay as it is.
+  LogicalResult analyze() {
     for (Value index : write.getIndices()) {
       exprs.push_back(analysis.analyze(index));
       if (!exprs.back()) {
         refuse();
-        return true;
+        return failure();
       }
     }
-    rebuild(exprs);
-    return false;
+    return success();
+  }
+
+  void rewrite() {
+    // Of constant indices alone, one stays: its shape is the grid.
+    if (analysis.getRoots().empty())
+      analysis.addRoot(write.getIndices().front());
+    keepCoordinates();
+    SmallVector<AffineMap> maps, orders;
+    SmallVector<Value> values;
+    SmallVector<SmallVector<Operation *>> producers(write.getNumDests());
+    for (unsigned i = 0; i < write.getNumDests(); ++i) {
+      maps.push_back(composeMap(i));
+      orders.push_back(write.getOrder(i));
+      values.push_back(peelProducers(write.getValues()[i], producers[i]));
+    }
+    MaskAbsorber absorber(builder, analysis);
+    Value mask = write.getMask();
+    bool absorbs = mask && !write.hasWhere() && absorber.canAbsorb(mask);
+
+    auto fused = WriteOp::create(builder, write.getLoc(), analysis.getRoots(),
+                                 absorbs ? Value() : mask, write.getDests(),
+                                 values, maps, orders, write.getBoxes(),
+                                 write.getNegative(), write.getOutOfBounds());
+    for (auto [to, from, chain] :
+         llvm::zip(fused.getBodies(), write.getBodies(), producers)) {
+      to.takeBody(from);
+      prependProducers(builder, to, chain);
+    }
+    if (absorbs)
+      buildWhere(fused, absorber, mask);
+    else if (write.hasWhere())
+      moveWhere(fused);
+
+    SmallVector<Value> operands(write->getOperands());
+    write->replaceAllUsesWith(fused);
+    write.erase();
+    eraseDead(operands);
   }
 
 private:
@@ -169,14 +91,15 @@ private:
                   cause->getLoc());
     else
       emitRefusal(write, reason,
-                  "index computed by " + name + " in fewer than 64 bits",
+                  "index computed by " + name +
+                      " in fewer than 64 bits, which may not hold it",
                   "widen the index to 64 bits first", cause->getLoc());
     write->setAttr(kRefusedAttr,
                    builder.getStringAttr(stringifyRefusal(reason)));
   }
 
   /// The map of destination `i`, over the roots.
-  AffineMap composeMap(unsigned i, ArrayRef<AffineExpr> exprs) {
+  AffineMap composeMap(unsigned i) {
     AffineMap map = write.getMap(i);
     unsigned gridRank = write.getGridRank();
     unsigned numRoots = analysis.getRoots().size();
@@ -191,40 +114,25 @@ private:
         dims, {}, gridRank + numRoots + write.getRowRank(i), 0));
   }
 
-  void rebuild(ArrayRef<AffineExpr> exprs) {
-    // Of constant indices alone, one stays: its shape is the grid.
-    if (analysis.getRoots().empty())
-      analysis.addRoot(write.getIndices().front());
-    SmallVector<AffineMap> maps, orders;
-    SmallVector<Value> values;
-    SmallVector<SmallVector<CastOp>> casts(write.getNumDests());
+  /// SX10: a coordinate must not become a bare row coordinate by composition
+  /// (0 + d is d), since that one would have to be covered exactly. Indices
+  /// that would do so stay as they are, as roots.
+  void keepCoordinates() {
     for (unsigned i = 0; i < write.getNumDests(); ++i) {
-      maps.push_back(composeMap(i, exprs));
-      orders.push_back(write.getOrder(i));
-      values.push_back(peelCasts(write.getValues()[i], casts[i]));
+      AffineMap composed = composeMap(i);
+      for (auto [before, after] : llvm::zip_equal(write.getMap(i).getResults(),
+                                                  composed.getResults())) {
+        auto bare = dyn_cast<AffineDimExpr>(after);
+        unsigned numRoots = analysis.getRoots().size();
+        if (isa<AffineDimExpr>(before) || !bare ||
+            bare.getPosition() < write.getGridRank() + numRoots)
+          continue;
+        for (unsigned k = 0; k < exprs.size(); ++k)
+          if (before.isFunctionOfDim(write.getGridRank() + k))
+            exprs[k] = analysis.addRoot(write.getIndices()[k]);
+        composed = composeMap(i);
+      }
     }
-    MaskAbsorber absorber(builder, analysis);
-    Value mask = write.getMask();
-    bool absorbs = mask && !write.hasWhere() && absorber.canAbsorb(mask);
-
-    auto fused = WriteOp::create(builder, write.getLoc(), analysis.getRoots(),
-                                 absorbs ? Value() : mask, write.getDests(),
-                                 values, maps, orders, write.getBoxes(),
-                                 write.getNegative(), write.getOutOfBounds());
-    for (auto [to, from, chain] :
-         llvm::zip(fused.getBodies(), write.getBodies(), casts)) {
-      to.takeBody(from);
-      prependCasts(builder, to, chain);
-    }
-    if (absorbs)
-      buildWhere(fused, absorber, mask);
-    else if (write.hasWhere())
-      moveWhere(fused, exprs);
-
-    SmallVector<Value> operands(write->getOperands());
-    write->replaceAllUsesWith(fused);
-    write.erase();
-    eraseDead(operands);
   }
 
   /// where(mask): the comparisons on the roots, as scalars.
@@ -239,7 +147,7 @@ private:
 
   /// The region `where` of the old write, its index values computed from the
   /// roots.
-  void moveWhere(WriteOp fused, ArrayRef<AffineExpr> exprs) {
+  void moveWhere(WriteOp fused) {
     OpBuilder::InsertionGuard guard(builder);
     fused.getWhere().takeBody(write.getWhere());
     Block &block = fused.getWhere().front();
@@ -274,24 +182,32 @@ private:
   WriteOp write;
   OpBuilder builder;
   IndexAnalysis analysis;
+  /// The index operands, over the roots.
+  SmallVector<AffineExpr> exprs;
 };
 
 struct KVFuseChainsPass : kvfuse::impl::KVFuseChainsBase<KVFuseChainsPass> {
   using KVFuseChainsBase::KVFuseChainsBase;
 
   void runOnOperation() override {
-    SmallVector<WriteOp> writes;
-    getOperation()->walk([&](WriteOp write) {
-      if (write.hasTensorForm() && !isRefused(write))
-        writes.push_back(write);
-    });
-    for (WriteOp write : writes) {
-      Location loc = write.getLoc();
-      if (ChainFuser(write).run() && required) {
-        emitError(loc, "the write was not fused, and fusing is required");
-        return signalPassFailure();
+    IndexRanges ranges(getOperation());
+    std::vector<ChainFuser> fusers;
+    WalkResult result = getOperation()->walk([&](WriteOp write) {
+      if (!write.hasTensorForm() || isRefused(write))
+        return WalkResult::advance();
+      ChainFuser fuser(write, ranges);
+      if (succeeded(fuser.analyze())) {
+        fusers.push_back(std::move(fuser));
+      } else if (required) {
+        write.emitError("the write was not fused, and fusing is required");
+        return WalkResult::interrupt();
       }
-    }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    for (ChainFuser &fuser : fusers)
+      fuser.rewrite();
   }
 };
 } // namespace

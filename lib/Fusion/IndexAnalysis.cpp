@@ -28,20 +28,8 @@ static std::optional<int64_t> getSplat(Value value) {
   return std::nullopt;
 }
 
-/// SX3: arithmetic that must not be composed, and must not become a root
-/// either, so that what the program really computes is named.
-static std::optional<Refusal> getRefusal(Operation *op) {
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-          arith::CeilDivSIOp, arith::CeilDivUIOp, arith::ShRUIOp>(op))
-    return Refusal::MixedDivision;
-  if (isa<arith::TruncIOp>(op))
-    return Refusal::IndexOverflow;
-  // Sums and products wrap around in their own width; 64 bits are assumed to be
-  // enough, fewer are not.
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op) &&
-      !getElementTypeOrSelf(op->getResult(0)).isInteger(64))
-    return Refusal::IndexOverflow;
-  return std::nullopt;
+static unsigned getWidth(Value value) {
+  return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
 }
 
 std::optional<unsigned> IndexAnalysis::lookupRoot(Value value) const {
@@ -56,6 +44,11 @@ std::optional<unsigned> IndexAnalysis::lookupRoot(Value value) const {
 AffineExpr IndexAnalysis::addRoot(Value value) {
   roots.push_back(value);
   return getAffineDimExpr(roots.size() - 1, value.getContext());
+}
+
+AffineExpr IndexAnalysis::reject(Refusal reason, Operation *cause) {
+  rejection = Rejection{reason, cause};
+  return {};
 }
 
 AffineExpr IndexAnalysis::analyze(Value index) {
@@ -73,23 +66,158 @@ AffineExpr IndexAnalysis::analyze(Value index) {
   return expr;
 }
 
+/// SX3: arithmetic is seen through, or it is rejected; what is no arithmetic is
+/// a root.
 AffineExpr IndexAnalysis::analyzeOp(Operation *op) {
-  if (auto apply = dyn_cast<ApplyOp>(op)) {
-    SmallVector<AffineExpr> inputs;
-    for (Value input : apply.getInputs()) {
-      inputs.push_back(analyze(input));
-      if (!inputs.back())
-        return {};
-    }
-    return apply.getMap().getResult(0).replaceDims(inputs);
-  }
-  // SX1: i32 roots are widened by the write itself.
-  if (auto extend = dyn_cast<arith::ExtSIOp>(op))
-    if (getElementTypeOrSelf(extend.getIn()).isInteger(32))
-      return analyze(extend.getIn());
-  if (std::optional<Refusal> reason = getRefusal(op)) {
-    rejection = Rejection{*reason, op};
-    return {};
-  }
+  if (isa<ApplyOp>(op))
+    return analyzeApply(op);
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+    return analyzeWidthChange(op);
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return analyzeSum(op);
+  if (isa<arith::MulIOp, arith::ShLIOp>(op))
+    return analyzeProduct(op);
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+          arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp>(op))
+    return analyzeDivision(op);
   return addRoot(op->getResult(0));
+}
+
+AffineExpr IndexAnalysis::analyzeApply(Operation *op) {
+  SmallVector<AffineExpr> inputs;
+  for (Value input : op->getOperands()) {
+    inputs.push_back(analyze(input));
+    if (!inputs.back())
+      return {};
+  }
+  return cast<ApplyOp>(op).getMap().getResult(0).replaceDims(inputs);
+}
+
+/// A change of width is the identity if it keeps every value that occurs.
+AffineExpr IndexAnalysis::analyzeWidthChange(Operation *op) {
+  Value input = op->getOperand(0);
+  // SX1: other widths than 32 and 64 cannot be index operands.
+  if (getWidth(input) < 32)
+    return addRoot(op->getResult(0));
+  if (isa<arith::ExtSIOp>(op))
+    return analyze(input);
+  if (isa<arith::ExtUIOp>(op))
+    return ranges.isNonNegative(input) ? analyze(input)
+                                       : addRoot(op->getResult(0));
+  unsigned width = getWidth(op->getResult(0));
+  ConstantIntRanges range = ranges.getRange(input);
+  if (range.smin().isSignedIntN(width) && range.smax().isSignedIntN(width))
+    return analyze(input);
+  return reject(Refusal::IndexOverflow, op);
+}
+
+/// May the sum, difference or product `op` wrap around? In 64 bits it is
+/// assumed not to (SX3).
+bool IndexAnalysis::mayOverflow(Operation *op) {
+  if (getWidth(op->getResult(0)) == 64)
+    return false;
+  ConstantIntRanges lhs = ranges.getRange(op->getOperand(0));
+  ConstantIntRanges rhs = ranges.getRange(op->getOperand(1));
+  for (const APInt &l : {lhs.smin(), lhs.smax()})
+    for (const APInt &r : {rhs.smin(), rhs.smax()}) {
+      bool overflow = false;
+      if (isa<arith::AddIOp>(op))
+        (void)l.sadd_ov(r, overflow);
+      else if (isa<arith::SubIOp>(op))
+        (void)l.ssub_ov(r, overflow);
+      else if (isa<arith::MulIOp>(op))
+        (void)l.smul_ov(r, overflow);
+      else
+        (void)l.sshl_ov(r, overflow);
+      if (overflow)
+        return true;
+    }
+  return false;
+}
+
+AffineExpr IndexAnalysis::analyzeSum(Operation *op) {
+  if (mayOverflow(op))
+    return reject(Refusal::IndexOverflow, op);
+  AffineExpr lhs = analyze(op->getOperand(0));
+  AffineExpr rhs = lhs ? analyze(op->getOperand(1)) : AffineExpr();
+  if (!rhs)
+    return {};
+  return isa<arith::AddIOp>(op) ? lhs + rhs : lhs - rhs;
+}
+
+/// x * c, c * x and x << c; a product of two vectors is a root.
+AffineExpr IndexAnalysis::analyzeProduct(Operation *op) {
+  if (mayOverflow(op))
+    return reject(Refusal::IndexOverflow, op);
+  Value factor = op->getOperand(0);
+  std::optional<int64_t> constant = getSplat(op->getOperand(1));
+  if (!constant && isa<arith::MulIOp>(op)) {
+    factor = op->getOperand(1);
+    constant = getSplat(op->getOperand(0));
+  }
+  if (isa<arith::ShLIOp>(op) && constant)
+    constant = *constant >= 0 && *constant < 63
+                   ? std::optional(int64_t(1) << *constant)
+                   : std::nullopt;
+  if (!constant)
+    return addRoot(op->getResult(0));
+  AffineExpr expr = analyze(factor);
+  return expr ? expr * *constant : expr;
+}
+
+namespace {
+/// floor(x / divisor), or the remainder that goes with it.
+struct FloorDivision {
+  int64_t divisor;
+  bool isRemainder;
+};
+} // namespace
+
+/// SX3: the floor division that `op` is, by itself or because no dividend is
+/// negative.
+static std::optional<FloorDivision> getFloorDivision(Operation *op,
+                                                     bool isNonNegative) {
+  std::optional<int64_t> constant = getSplat(op->getOperand(1));
+  if (!constant)
+    return std::nullopt;
+  // x & (2^k - 1) is the remainder by 2^k, and x >> k the quotient.
+  if (isa<arith::AndIOp>(op)) {
+    if (*constant <= 0 || !llvm::isPowerOf2_64(uint64_t(*constant) + 1))
+      return std::nullopt;
+    return FloorDivision{*constant + 1, true};
+  }
+  if (isa<arith::ShRSIOp>(op) || (isa<arith::ShRUIOp>(op) && isNonNegative)) {
+    if (*constant < 0 || *constant >= 63 ||
+        *constant >= getWidth(op->getResult(0)))
+      return std::nullopt;
+    return FloorDivision{int64_t(1) << *constant, false};
+  }
+  if (*constant <= 0)
+    return std::nullopt;
+  if (isa<arith::FloorDivSIOp>(op))
+    return FloorDivision{*constant, false};
+  if (isNonNegative && isa<arith::DivSIOp, arith::DivUIOp>(op))
+    return FloorDivision{*constant, false};
+  if (isNonNegative && isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return FloorDivision{*constant, true};
+  return std::nullopt;
+}
+
+AffineExpr IndexAnalysis::analyzeDivision(Operation *op) {
+  Value dividend = op->getOperand(0);
+  // A division by what is no constant is computed before the write.
+  if (!getSplat(op->getOperand(1)))
+    return addRoot(op->getResult(0));
+  std::optional<FloorDivision> division =
+      getFloorDivision(op, ranges.isNonNegative(dividend));
+  if (!division && isa<arith::AndIOp>(op))
+    return addRoot(op->getResult(0));
+  if (!division)
+    return reject(Refusal::MixedDivision, op);
+  AffineExpr expr = analyze(dividend);
+  if (!expr)
+    return {};
+  return division->isRemainder ? expr % division->divisor
+                               : expr.floorDiv(division->divisor);
 }

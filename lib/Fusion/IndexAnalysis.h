@@ -8,6 +8,7 @@
 #ifndef KVFUSE_FUSION_INDEXANALYSIS_H
 #define KVFUSE_FUSION_INDEXANALYSIS_H
 
+#include "IndexRanges.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Operation.h"
@@ -17,9 +18,11 @@ namespace kvfuse {
 
 /// Expresses index tensors as affine functions of root vectors: arguments,
 /// gathers, loads, anything that is computed before the write. Dimension k of
-/// an expression is root k.
+/// an expression is root k, widened to 64 bits (SX1).
 class IndexAnalysis {
 public:
+  explicit IndexAnalysis(IndexRanges &ranges) : ranges(ranges) {}
+
   /// Why an index has no such expression, and the operation at fault.
   struct Rejection {
     Refusal reason;
@@ -40,7 +43,15 @@ public:
 
 private:
   mlir::AffineExpr analyzeOp(mlir::Operation *op);
+  mlir::AffineExpr analyzeApply(mlir::Operation *op);
+  mlir::AffineExpr analyzeWidthChange(mlir::Operation *op);
+  mlir::AffineExpr analyzeSum(mlir::Operation *op);
+  mlir::AffineExpr analyzeProduct(mlir::Operation *op);
+  mlir::AffineExpr analyzeDivision(mlir::Operation *op);
+  mlir::AffineExpr reject(Refusal reason, mlir::Operation *cause);
+  bool mayOverflow(mlir::Operation *op);
 
+  IndexRanges &ranges;
   llvm::SmallVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> known;
   std::optional<Rejection> rejection;

@@ -86,11 +86,8 @@ struct KVOutlineWritesPass
       if (sites.empty())
         continue;
       found = true;
-      // A function that stays gives away what computes the operands; one that
-      // moves has it with it.
       bool whole = !anyLeft && isWhollyKnown(func);
-      if (!whole)
-        collectProducers(sites);
+      collectProducers(sites, whole);
       for (Site &site : sites) {
         if (group)
           emitFused(site);
@@ -160,10 +157,11 @@ private:
         << remark::metric("Destinations", numDests);
   }
 
-  /// What computes operands of the writes from known operations. An operation
-  /// that reads a cache stays where it is: at the site, an earlier one may have
-  /// changed the contents.
-  static void collectProducers(MutableArrayRef<Site> sites) {
+  /// What computes the writes' operands, and scalars of their regions, from
+  /// known operations. Of a function that moves `whole`, the former goes with
+  /// it anyway. An operation that reads a cache stays where it is: at the site,
+  /// an earlier one may have changed the contents.
+  static void collectProducers(MutableArrayRef<Site> sites, bool whole) {
     llvm::SetVector<Value> caches;
     for (Site &site : sites)
       for (WriteOp write : site.writes)
@@ -177,7 +175,8 @@ private:
     for (Site &site : sites) {
       llvm::SetVector<Value> worklist;
       for (WriteOp write : site.writes) {
-        worklist.insert_range(write->getOperands());
+        if (!whole)
+          worklist.insert_range(write->getOperands());
         getUsedValuesDefinedAbove(write->getRegions(), worklist);
       }
       llvm::SetVector<Operation *> found;

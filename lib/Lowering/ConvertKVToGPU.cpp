@@ -136,7 +136,7 @@ static void convertWrite(KernelTable &kernels, WriteOp write) {
   SmallVector<Region *> regions;
   for (Region &region : write->getRegions())
     regions.push_back(&region);
-  Kernel kernel = kernels.create(write.getLoc(), "kv_write", operands, regions);
+  Kernel kernel = kernels.create(write, "kv_write", operands, regions);
   buildWriteKernel(write, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
@@ -162,7 +162,7 @@ static LogicalResult convertGeneric(KernelTable &kernels,
     std::replace(name.begin(), name.end(), '.', '_');
   }
   Kernel kernel =
-      kernels.create(op.getLoc(), name, op->getOperands(), {&op.getRegion()});
+      kernels.create(op, name, op->getOperands(), {&op.getRegion()});
   buildElementwiseKernel(op, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 

@@ -69,7 +69,7 @@ void kvfuse::buildElementwiseKernel(linalg::GenericOp op, Kernel &kernel) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
-    Value element = argument(operand);
+    Value element = kernel.mapping.lookup(operand.get());
     if (!op.isScalar(&operand))
       element = memref::LoadOp::create(b, element, place(operand));
     mapping.map(op.getMatchingBlockArgument(&operand), element);

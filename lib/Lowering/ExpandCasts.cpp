@@ -287,11 +287,36 @@ struct ExpandCast : OpRewritePattern<kv::CastOp> {
   }
 };
 
+/// extf(x) -> kv.cast(x), truncf(x) -> kv.cast(x): the same rounding (SC1,
+/// SC2). Left to LLVM they would be calls of a library that need not be there,
+/// and for 8-bit floats they would be left behind.
+template <typename Op> struct CastOfArith : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto from = dyn_cast<FloatType>(op.getIn().getType());
+    auto to = dyn_cast<FloatType>(op.getType());
+    if (!from || !to || from.getWidth() > 32 || to.getWidth() > 32 ||
+        from.getWidth() < 8 || to.getWidth() < 8)
+      return rewriter.notifyMatchFailure(op,
+                                         "expected scalars of 8 to 32 bits");
+    if constexpr (std::is_same_v<Op, arith::TruncFOp>)
+      if (op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+          arith::RoundingMode::to_nearest_even)
+        return rewriter.notifyMatchFailure(op, "expected rounding to nearest");
+    rewriter.replaceOpWithNewOp<kv::CastOp>(op, to, op.getIn(),
+                                            /*saturating=*/false);
+    return success();
+  }
+};
+
 struct KVExpandCastsPass
     : public kvfuse::impl::KVExpandCastsBase<KVExpandCastsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandCast>(&getContext());
+    patterns.add<CastOfArith<arith::ExtFOp>, CastOfArith<arith::TruncFOp>,
+                 ExpandCast>(&getContext());
     // Casts to the own type and casts of constants fold.
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

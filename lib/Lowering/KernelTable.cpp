@@ -26,22 +26,36 @@ KernelTable::KernelTable(ModuleOp module) : module(module) {
     byType[func.getFunctionType()].push_back(func);
 }
 
-Kernel KernelTable::create(Location loc, StringRef name, ValueRange operands,
+/// `value` as a kernel takes it. Small floats travel as their bits: not every
+/// processor has a way to pass them.
+static Value createOperand(OpBuilder &builder, Location loc, Value value) {
+  auto type = dyn_cast<FloatType>(value.getType());
+  if (!type || type.getWidth() >= 32)
+    return value;
+  return arith::BitcastOp::create(
+      builder, loc, builder.getIntegerType(type.getWidth()), value);
+}
+
+Kernel KernelTable::create(Operation *site, StringRef name, ValueRange operands,
                            ArrayRef<Region *> regions) {
+  Location loc = site->getLoc();
   llvm::SetVector<Value> captures;
   for (Region *region : regions)
     getUsedValuesDefinedAbove(*region, captures);
 
   Kernel kernel;
-  kernel.operands.assign(operands.begin(), operands.end());
+  SmallVector<Value> values(operands);
   SmallVector<Operation *> constants;
   for (Value capture : captures) {
     Operation *def = capture.getDefiningOp();
     if (def && def->hasTrait<OpTrait::ConstantLike>())
       constants.push_back(def);
     else
-      kernel.operands.push_back(capture);
+      values.push_back(capture);
   }
+  OpBuilder host(site);
+  for (Value value : values)
+    kernel.operands.push_back(createOperand(host, loc, value));
 
   OpBuilder builder(module.getContext());
   if (!kernels) {
@@ -57,8 +71,14 @@ Kernel KernelTable::create(Location loc, StringRef name, ValueRange operands,
       builder.getFunctionType(ValueRange(kernel.operands).getTypes(), {}));
   kernel.func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                        builder.getUnitAttr());
-  kernel.mapping.map(kernel.operands, kernel.func.getArguments());
   builder.setInsertionPointToStart(&kernel.func.getBody().front());
+  for (auto [value, argument] :
+       llvm::zip_equal(values, kernel.func.getArguments())) {
+    Value inside = argument;
+    if (inside.getType() != value.getType())
+      inside = arith::BitcastOp::create(builder, loc, value.getType(), inside);
+    kernel.mapping.map(value, inside);
+  }
   for (Operation *constant : constants)
     builder.clone(*constant, kernel.mapping);
   return kernel;

@@ -31,9 +31,9 @@ class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module);
 
-  /// Starts an empty kernel. Its arguments are `operands` and what `regions`
-  /// use from outside; constants used are cloned into it.
-  Kernel create(mlir::Location loc, llvm::StringRef name,
+  /// Starts an empty kernel for `site`. Its arguments are `operands` and what
+  /// `regions` use from outside; constants used are cloned into it.
+  Kernel create(mlir::Operation *site, llvm::StringRef name,
                 mlir::ValueRange operands,
                 llvm::ArrayRef<mlir::Region *> regions);
 

@@ -13,6 +13,7 @@
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -116,6 +117,13 @@ void kvfuse::buildGPUPipeline(OpPassManager &pm) {
 
 /// Affine and strided accesses to plain arithmetic and control flow.
 static void addStructureLowering(OpPassManager &pm) {
+  // Arithmetic on small floats in f32, rounded after each operation: the same
+  // bytes on every target.
+  arith::ArithEmulateUnsupportedFloatsOptions smallFloats;
+  smallFloats.sourceTypeStrs = {"bf16",   "f16",        "f8E4M3FN",
+                                "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"};
+  smallFloats.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(smallFloats));
   pm.addPass(createKVExpandCasts());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(affine::createAffineExpandIndexOpsPass());

@@ -7,9 +7,11 @@
 
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "kvfuse/Dialect/KV/Transforms/BufferizableOpInterfaceImpl.h"
+#include "kvfuse/Fusion/InferIntRangeInterfaceImpl.h"
 #include "kvfuse/Pipelines/Pipelines.h"
 
 void kvfuse::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::kv::KVDialect>();
   mlir::kv::registerBufferizableOpInterfaceExternalModels(registry);
+  registerInferIntRangeExternalModels(registry);
 }

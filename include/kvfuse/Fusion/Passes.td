@@ -13,19 +13,23 @@ include "mlir/Pass/PassBase.td"
 def KVFuseChains : Pass<"kv-fuse-chains"> {
   let summary = "compose what computes indices, mask and values into the write";
   let description = [{
-    Overview: each index operand of a `kv.write` on tensors is walked back
-    through `kv.apply`, widening and constants to the vectors it is computed
-    from, and the affine expression found is composed into the maps; comparisons
-    that make the mask go to the region `where`; casts of the values go to the
-    region of their destination. A value, page or offset with other users stays
-    for them (SM6).
+    Overview: each index operand of a `kv.write` on tensors is walked back to
+    the vectors it is computed from, through `kv.apply`, integer arithmetic with
+    constants (sums, products, floor divisions, shifts, masks of low bits),
+    changes of width and constants, and the affine expression found is composed
+    into the maps; comparisons that make the mask go to the region `where`;
+    cheap elementwise producers of the values (casts, scales, clamps, bitcasts)
+    go to the region of their destination, as they are and in their order. A
+    value, page or offset with other users stays for them (SM6).
 
-    A chain that rounds otherwise than down, or whose arithmetic may overflow,
-    is refused as a whole (SX3): a remark names the reason, and the write is
-    marked with the attribute `kv.refused`.
+    Divisions that round otherwise, narrowing and sums in 32 bits are seen
+    through where upstream's integer range analysis shows that they change
+    nothing. Where it does not, the chain is refused as a whole (SX3): a remark
+    names the reason, and the write is marked with the attribute `kv.refused`.
 
     Before: kv IR on tensors. After: no write that was not refused has an index
-    computed by `kv.apply` or `arith.extsi`, or a value computed by `kv.cast`.
+    computed by `kv.apply` or `arith.extsi`, or a value computed by `kv.cast`,
+    unless it would make a coordinate a bare row coordinate (SX10).
 
     Example:
 

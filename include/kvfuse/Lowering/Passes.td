@@ -134,7 +134,8 @@ def KVHoistChecks : Pass<"kv-hoist-checks", "::mlir::ModuleOp"> {
 def KVExpandCasts : Pass<"kv-expand-casts"> {
   let summary = "compute kv.cast and small-float conversions in integers";
   let description = [{
-    Overview: each scalar `kv.cast` becomes integer arithmetic on the bits with
+    Overview: each scalar `kv.cast`, and each `arith.extf` and `arith.truncf`
+    between types of 8 to 32 bits, becomes integer arithmetic on the bits with
     the same result on every target (SC1 to SC3, SC7). No conversion
     instruction and no library call is needed.
 

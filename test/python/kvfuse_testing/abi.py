@@ -3,8 +3,8 @@
 """Calls functions of a compiled shared library with torch tensors.
 
 A function f of the module is `const char *_mlir_ciface_f(Desc *, ...)`, one
-pointer to a strided memref descriptor for each tensor; it returns null, or a
-message.
+pointer to a strided memref descriptor for each tensor, scalars by value; it
+returns null, or a message.
 """
 
 import ctypes
@@ -47,11 +47,20 @@ class Library:
     def __init__(self, path: pathlib.Path) -> None:
         self.library = ctypes.CDLL(str(path))
 
-    def call(self, name: str, *tensors: torch.Tensor) -> None:
-        """Calls function `name`; raises KernelError with its message if it fails."""
+    def call(self, name: str, *arguments: torch.Tensor | float) -> None:
+        """Calls function `name`; raises KernelError with its message if it fails.
+
+        A Python float is an f32 argument.
+        """
         function = getattr(self.library, f"_mlir_ciface_{name}")
         function.restype = ctypes.c_char_p
-        descriptors = [descriptor(tensor) for tensor in tensors]
-        message = function(*map(ctypes.byref, descriptors))
+        message = function(
+            *(
+                ctypes.c_float(argument)
+                if isinstance(argument, float)
+                else ctypes.byref(descriptor(argument))
+                for argument in arguments
+            )
+        )
         if message is not None:
             raise KernelError(message.decode())
