@@ -40,7 +40,8 @@ public:
     return success();
   }
 
-  void rewrite() {
+  /// Returns the write that has taken the place of the chain.
+  WriteOp rewrite() {
     // Of constant indices alone, one stays: its shape is the grid.
     if (analysis.getRoots().empty())
       analysis.addRoot(write.getIndices().front());
@@ -75,6 +76,7 @@ public:
     write->replaceAllUsesWith(fused);
     write.erase();
     eraseDead(operands);
+    return fused;
   }
 
 private:
@@ -186,6 +188,16 @@ private:
   SmallVector<AffineExpr> exprs;
 };
 
+/// A write repeated on its own result, once its chain is seen through, leaves
+/// the cache as it is.
+void foldRepetition(WriteOp write) {
+  auto previous = write.getDests()[0].getDefiningOp<WriteOp>();
+  if (!previous || !write.repeats(previous))
+    return;
+  write->replaceAllUsesWith(previous);
+  write.erase();
+}
+
 struct KVFuseChainsPass : kvfuse::impl::KVFuseChainsBase<KVFuseChainsPass> {
   using KVFuseChainsBase::KVFuseChainsBase;
 
@@ -207,7 +219,7 @@ struct KVFuseChainsPass : kvfuse::impl::KVFuseChainsBase<KVFuseChainsPass> {
     if (result.wasInterrupted())
       return signalPassFailure();
     for (ChainFuser &fuser : fusers)
-      fuser.rewrite();
+      foldRepetition(fuser.rewrite());
   }
 };
 } // namespace

@@ -22,6 +22,9 @@ def KVFuseChains : Pass<"kv-fuse-chains"> {
     go to the region of their destination, as they are and in their order. A
     value, page or offset with other users stays for them (SM6).
 
+    A write repeated on its own result, with the same rows at the same places, is
+    folded away.
+
     Divisions that round otherwise, narrowing and sums in 32 bits are seen
     through where upstream's integer range analysis shows that they change
     nothing. Where it does not, the chain is refused as a whole (SX3): a remark

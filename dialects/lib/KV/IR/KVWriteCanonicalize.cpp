@@ -134,6 +134,22 @@ private:
   }
 };
 
+/// write(w = write(c)) -> w, the same rows at the same places: they hold what
+/// is written already, or, of tokens with equal coordinates, what one of them
+/// writes (SX7).
+struct FoldRepetition : OpRewritePattern<WriteOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(WriteOp op,
+                                PatternRewriter &rewriter) const override {
+    auto previous = op.getDests()[0].getDefiningOp<WriteOp>();
+    if (!previous || !op.repeats(previous))
+      return rewriter.notifyMatchFailure(op, "expected a repeated write");
+    rewriter.replaceOp(op, previous);
+    return success();
+  }
+};
+
 /// write(..., cast(%x), ...) -> cast(write(..., %x, ...)), where the cast only
 /// forgot static sizes. Upstream's pattern for all operations in destination
 /// style says the same, but clones the first block of every region, and `where`
@@ -167,5 +183,6 @@ struct FoldTensorCasts : OpRewritePattern<WriteOp> {
 
 void WriteOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                           MLIRContext *context) {
-  patterns.add<DropIndices, FoldTensorCasts, SimplifyMaps>(context);
+  patterns.add<DropIndices, FoldTensorCasts, SimplifyMaps, FoldRepetition>(
+      context);
 }

@@ -81,6 +81,20 @@ bool WriteOp::hasSameTokens(WriteOp other) {
                             OperationEquivalence::IgnoreLocations);
 }
 
+bool WriteOp::repeats(WriteOp previous) {
+  if (!hasTensorForm() || getDests() != previous.getResults() ||
+      getValues() != previous.getValues() || getMaps() != previous.getMaps() ||
+      getOrders() != previous.getOrders() ||
+      getBoxes() != previous.getBoxes() || !hasSameTokens(previous))
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(getBodies(), previous.getBodies()), [](auto bodies) {
+        auto &[body, other] = bodies;
+        return OperationEquivalence::isRegionEquivalentTo(
+            &body, &other, OperationEquivalence::IgnoreLocations);
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // Effects (SM7)
 //===----------------------------------------------------------------------===//

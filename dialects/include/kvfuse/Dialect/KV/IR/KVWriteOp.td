@@ -229,6 +229,10 @@ def KV_WriteOp : KV_Op<"write", [
     /// Are index operands, mask, policies and the region `where` of `other`
     /// those of this write?
     bool hasSameTokens(WriteOp other);
+
+    /// Does this write put the same rows at the same places once more: equal to
+    /// `previous` in all but the caches, which are those that it returns?
+    bool repeats(WriteOp previous);
   }];
 }
 
