@@ -120,9 +120,8 @@ bool MaskAbsorber::canAbsorb(Value value) {
   if (isRoot(value) || getConstantElement(value))
     return true;
   Operation *def = value.getDefiningOp();
-  return def &&
-         isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
-             ApplyOp>(def) &&
+  return isa_and_nonnull<arith::CmpIOp, arith::AndIOp, arith::OrIOp,
+                         arith::XOrIOp, ApplyOp>(def) &&
          llvm::all_of(def->getOperands(),
                       [&](Value operand) { return canAbsorb(operand); });
 }

@@ -148,9 +148,10 @@ private:
         continue;
       }
       unsigned bytes = getParameterBytes(write);
-      if (!run.empty() &&
-          !(parameterBytes + bytes <= kMaxParameterBytes &&
-            run.front().hasSameTokens(write) && areDisjoint(run, write)))
+      bool joins = !run.empty() &&
+                   parameterBytes + bytes <= kMaxParameterBytes &&
+                   run.front().hasSameTokens(write) && areDisjoint(run, write);
+      if (!joins)
         endRun();
       run.push_back(write);
       parameterBytes += bytes;

@@ -159,7 +159,7 @@ static LogicalResult convertGeneric(KernelTable &kernels,
   if (Operation &first = op.getBody()->front();
       first.getNextNode() == op.getBody()->getTerminator()) {
     name = first.getName().getStringRef();
-    std::replace(name.begin(), name.end(), '.', '_');
+    llvm::replace(name, '.', '_');
   }
   Kernel kernel =
       kernels.create(op, name, op->getOperands(), {&op.getRegion()});

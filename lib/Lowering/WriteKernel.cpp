@@ -159,9 +159,7 @@ private:
           createSize(b, extent.fromValues ? values[i] : dests[i], extent.dim));
     }
     dest.numElements = createProduct(b, dest.extents);
-    for (unsigned dim = 0,
-                  e = dests.size() ? write.getDestType(i).getRank() : 0;
-         dim < e; ++dim) {
+    for (unsigned dim = 0, e = write.getDestType(i).getRank(); dim < e; ++dim) {
       if (dependsOnRow(i, dim)) {
         dest.fixed.push_back({});
         continue;

@@ -181,8 +181,8 @@ struct FoldTensorCasts : OpRewritePattern<WriteOp> {
 };
 } // namespace
 
-void WriteOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+void WriteOp::getCanonicalizationPatterns(RewritePatternSet &results,
                                           MLIRContext *context) {
-  patterns.add<DropIndices, FoldTensorCasts, SimplifyMaps, FoldRepetition>(
+  results.add<DropIndices, FoldRepetition, FoldTensorCasts, SimplifyMaps>(
       context);
 }
