@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times the compiler on models of many layers.
+
+    benchmarks/compile_layers.py [--layers 60 120 240] [--runs 5] [--json FILE]
+
+A model is one function of kv IR: three dense layers (K and V), then sparse ones
+(index-K too), fp8 caches, int32 slots, page and offset computed by each write.
+Operations that kvfuse does not know stand for projections and attention, so that
+no layer's writes can move past the one before. Times are of whole processes, in
+seconds; compare the ratios of one run.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DENSE_LAYERS = 3
+FUSION = "builtin.module(kv-fuse-chains,kv-group-writes,kv-outline-writes)"
+
+#: Member -> types of the cache, the rows, and the rows cast to the cache's type.
+MEMBERS = {
+    "k": ("tensor<?x4x32x128xf8E4M3FN>", "tensor<?x4x128xbf16>"),
+    "v": ("tensor<?x4x32x128xf8E4M3FN>", "tensor<?x4x128xbf16>"),
+    "i": ("tensor<?x1x32x128xbf16>", "tensor<?x1x128xbf16>"),
+}
+HIDDEN = "tensor<?x512xbf16>"
+PAIR = "affine_map<(t, p, o, h, d) -> (p, h, o, d)>"
+
+
+def write_lines(member: str, layer: int) -> list[str]:
+    """The chain of one write; the new cache is %<member>new<layer>."""
+    cache, rows = MEMBERS[member]
+    name = f"{member}{layer}"
+    lines = [
+        f"%{name}s = arith.extsi %slots : tensor<?xi32> to tensor<?xi64>",
+        f"%{name}p = kv.apply affine_map<(s) -> (s floordiv 32)>(%{name}s)"
+        " : tensor<?xi64>",
+        f"%{name}o = kv.apply affine_map<(s) -> (s mod 32)>(%{name}s) : tensor<?xi64>",
+    ]
+    value = f"%{name}"
+    if "f8" in cache:
+        cast = rows.replace("bf16", "f8E4M3FN")
+        lines.append(f"%{name}x = kv.cast {value} saturating : {rows} to {cast}")
+        value, rows = f"%{name}x", cast
+    lines.append(
+        f"%{member}new{layer} = kv.write at(%{name}p, %{name}o : tensor<?xi64>,"
+        f" tensor<?xi64>) negative(wrap) out_of_bounds(trap) put {value} : {rows}"
+        f" into %{name}c : {cache} map({PAIR})"
+    )
+    return lines
+
+
+def model(layers: int) -> str:
+    """The module."""
+    arguments = ["%slots: tensor<?xi32>", f"%h0: {HIDDEN}"]
+    body, results, types = [], [], []
+    rows = ", ".join(MEMBERS[member][1] for member in MEMBERS)
+    for layer in range(layers):
+        members = "kv" if layer < DENSE_LAYERS else "kvi"
+        body.append(
+            f'%k{layer}, %v{layer}, %i{layer} = "model.project"(%h{layer})'
+            f" : ({HIDDEN}) -> ({rows})"
+        )
+        for member in members:
+            cache = MEMBERS[member][0]
+            arguments.append(
+                f"%{member}{layer}c: {cache} {{bufferization.writable = true}}"
+            )
+            body += write_lines(member, layer)
+            results.append(f"%{member}new{layer}")
+            types.append(cache)
+        caches = MEMBERS["k"][0], MEMBERS["v"][0]
+        body.append(
+            f'%h{layer + 1} = "model.attention"(%h{layer}, %knew{layer},'
+            f" %vnew{layer}) : ({HIDDEN}, {', '.join(caches)}) -> {HIDDEN}"
+        )
+    return "\n".join(
+        [
+            f"func.func @main({', '.join(arguments)}) -> ({', '.join(types)}) {{",
+            *body,
+            f"return {', '.join(results)} : {', '.join(types)}",
+            "}",
+        ]
+    )
+
+
+def measure(command: list[str], runs: int) -> float:
+    """Median seconds of `runs` runs, after one that does not count."""
+    times = []
+    for _ in range(runs + 1):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--layers", type=int, nargs="+", default=[60, 120, 240])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json", type=pathlib.Path, help="write the figures there")
+    options = parser.parse_args()
+    tools = pathlib.Path(os.environ.get("KVFUSE_BIN_DIR", ROOT / "build" / "bin"))
+
+    figures = []
+    print(f"{'layers':>7} {'kernels':>8} {'launches':>9} {'fuse, s':>9} {'PTX, s':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        source, report = pathlib.Path(folder, "m.mlir"), pathlib.Path(folder, "r.json")
+        for layers in options.layers:
+            source.write_text(model(layers))
+            fuse = [tools / "kvfuse-opt", "--allow-unregistered-dialect", source]
+            fuse += [f"--pass-pipeline={FUSION}", "-o", os.devnull]
+            ptx = [tools / "kvfuse-compile", source, "-o", os.devnull]
+            subprocess.run([*ptx, f"--report={report}"], check=True)
+            made = json.loads(report.read_text())
+            figure = {
+                "layers": layers,
+                "kernels": len({kernel["name"] for kernel in made["kernels"]}),
+                "launches_unfused": made["functions"][0]["launches_unfused"],
+                "launches": made["functions"][0]["launches"],
+                "fuse_s": measure(fuse, options.runs),
+                "ptx_s": measure(ptx, options.runs),
+            }
+            figures.append(figure)
+            print(
+                f"{layers:7} {figure['kernels']:8} {figure['launches']:9}"
+                f" {figure['fuse_s']:9.3f} {figure['ptx_s']:9.3f}"
+            )
+    if options.json:
+        record = {
+            "command": " ".join(["benchmarks/compile_layers.py", *sys.argv[1:]]),
+            "date": time.strftime("%Y-%m-%d"),
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores, CPU only",
+            "figures": figures,
+        }
+        options.json.write_text(json.dumps(record, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
