@@ -7,12 +7,12 @@
 
 #include "Tools.h"
 #include "kvfuse/Target/Emit.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -36,6 +36,29 @@ static std::unique_ptr<llvm::TargetMachine> createHostMachine(unsigned level) {
       *llvm::CodeGenOpt::getLevel(level)));
 }
 
+/// Runs LLVM's standard passes. (MLIR's helper for this lives in a library that
+/// brings libMLIR.so into a static tool.)
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned level) {
+  static const llvm::OptimizationLevel kLevels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(kLevels[0])
+                 : builder.buildPerModuleDefaultPipeline(kLevels[level]);
+  passes.run(module, modules);
+}
+
 FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
                                         unsigned optLevel) {
   llvm::LLVMContext context;
@@ -48,11 +71,7 @@ FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
     return module.emitError("this machine's processor is not a target");
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
-  auto optimize =
-      makeOptimizingTransformer(optLevel, /*sizeLevel=*/0, machine.get());
-  if (llvm::Error error = optimize(llvmModule.get()))
-    return module.emitError("optimisation failed: ")
-           << llvm::toString(std::move(error));
+  optimize(*llvmModule, *machine, optLevel);
 
   if (format == HostFormat::LLVMIR) {
     std::string text;

@@ -15,6 +15,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -276,6 +277,9 @@ static llvm::Error write(StringRef name, StringRef text) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) {
+    os << "kvfuse " KVFUSE_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
+  });
   cl::ParseCommandLineOptions(
       argc, argv,
       "kvfuse-compile: turns the cache writes of a module into fused "
