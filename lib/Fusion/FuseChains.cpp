@@ -20,6 +20,16 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
+/// A write repeated on its own result, once its chain is seen through, leaves
+/// the cache as it is.
+static void foldRepetition(WriteOp write) {
+  auto previous = write.getDests()[0].getDefiningOp<WriteOp>();
+  if (!previous || !write.repeats(previous))
+    return;
+  write->replaceAllUsesWith(previous);
+  write.erase();
+}
+
 namespace {
 /// Composes the chain of one write into it: first looks, then rewrites, so that
 /// ranges are asked for while the program is as it was.
@@ -187,16 +197,6 @@ private:
   /// The index operands, over the roots.
   SmallVector<AffineExpr> exprs;
 };
-
-/// A write repeated on its own result, once its chain is seen through, leaves
-/// the cache as it is.
-void foldRepetition(WriteOp write) {
-  auto previous = write.getDests()[0].getDefiningOp<WriteOp>();
-  if (!previous || !write.repeats(previous))
-    return;
-  write->replaceAllUsesWith(previous);
-  write.erase();
-}
 
 struct KVFuseChainsPass : kvfuse::impl::KVFuseChainsBase<KVFuseChainsPass> {
   using KVFuseChainsBase::KVFuseChainsBase;

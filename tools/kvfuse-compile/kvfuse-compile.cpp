@@ -30,7 +30,9 @@ namespace cl = llvm::cl;
 // Options
 //===----------------------------------------------------------------------===//
 
+namespace {
 enum class Emit { KV, GPU, NVVM, PTX, Cubin, LLVM, Object, Shared };
+} // namespace
 
 static cl::OptionCategory category("kvfuse-compile options");
 
