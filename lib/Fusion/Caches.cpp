@@ -8,6 +8,7 @@
 #include "Caches.h"
 
 #include "kvfuse/Remarks/Refusal.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -132,6 +133,10 @@ bool kvfuse::mayRunAfter(Operation *op, Operation *other) {
            from->isReachable(to);
   }
   return true;
+}
+
+Value kvfuse::getBufferBase(Value memref) {
+  return memref::skipViewLikeOps(cast<MemrefValue>(memref));
 }
 
 bool kvfuse::isRefused(WriteOp write) { return write->hasAttr(kRefusedAttr); }

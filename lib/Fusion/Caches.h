@@ -46,6 +46,9 @@ bool readsAny(mlir::kv::WriteOp write,
 /// is not asked for.
 bool mayRunAfter(mlir::Operation *op, mlir::Operation *other);
 
+/// On buffers: the buffer that `memref` is a view of.
+mlir::Value getBufferBase(mlir::Value memref);
+
 /// Was `write` refused by an earlier pass?
 bool isRefused(mlir::kv::WriteOp write);
 

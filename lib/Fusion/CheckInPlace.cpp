@@ -7,11 +7,11 @@
 
 #include "kvfuse/Fusion/Passes.h"
 
+#include "Caches.h"
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -22,15 +22,11 @@ namespace kvfuse {
 
 using namespace mlir;
 using namespace mlir::kv;
-
-/// The buffer that `memref` is a view of.
-static Value getBase(Value memref) {
-  return memref::skipViewLikeOps(cast<MemrefValue>(memref));
-}
+using namespace kvfuse;
 
 /// The argument of `func` that `memref` is a view of, or null.
 static BlockArgument getArgument(func::FuncOp func, Value memref) {
-  auto argument = dyn_cast<BlockArgument>(getBase(memref));
+  auto argument = dyn_cast<BlockArgument>(getBufferBase(memref));
   return argument && argument.getOwner() == &func.front() ? argument
                                                           : BlockArgument();
 }
@@ -50,7 +46,7 @@ public:
     if (walk.wasInterrupted())
       return failure();
     walk = func.walk([&](memref::CopyOp copy) {
-      if (!caches.contains(getBase(copy.getSource())))
+      if (!caches.contains(getBufferBase(copy.getSource())))
         return WalkResult::advance();
       copy.emitError("SM5: a cache is copied");
       return WalkResult::interrupt();
@@ -81,7 +77,8 @@ private:
       if (!argument) {
         InFlightDiagnostic diag =
             op->emitError("SM5: the cache was copied before it was written");
-        diag.attachNote(getBase(dest).getLoc()) << "the copy is made here";
+        diag.attachNote(getBufferBase(dest).getLoc())
+            << "the copy is made here";
         return diag;
       }
       caches.insert(argument);

@@ -10,7 +10,6 @@
 #include "Caches.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -22,11 +21,6 @@ namespace kvfuse {
 using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
-
-/// The buffer that `memref` is a view of.
-static Value getBase(Value memref) {
-  return memref::skipViewLikeOps(cast<MemrefValue>(memref));
-}
 
 /// Is it known which memory `base` is: an argument of a function (SM8), or
 /// memory of its own?
@@ -40,8 +34,8 @@ static bool isIdentified(Value base) {
 
 /// May `lhs` and `rhs` be views of one buffer?
 static bool mayOverlap(Value lhs, Value rhs) {
-  lhs = getBase(lhs);
-  rhs = getBase(rhs);
+  lhs = getBufferBase(lhs);
+  rhs = getBufferBase(rhs);
   return lhs == rhs || !isIdentified(lhs) || !isIdentified(rhs);
 }
 

@@ -7,6 +7,8 @@
 
 #include "Outliner.h"
 
+#include "kvfuse/Fusion/Passes.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"

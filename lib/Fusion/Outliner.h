@@ -15,9 +15,6 @@
 
 namespace kvfuse {
 
-/// Name of the nested module that holds what is compiled.
-inline constexpr llvm::StringLiteral kWritesModule = "kvfuse";
-
 /// Neighbouring writes that become one function.
 struct Site {
   llvm::SmallVector<mlir::kv::WriteOp> writes;

@@ -109,13 +109,8 @@ static void createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
 static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
   Value total = arith::ConstantIndexOp::create(b, 0);
   for (unsigned i = 0; i < write.getNumDests(); ++i) {
-    SmallVector<Value> extents;
-    for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row) {
-      WriteOp::Extent extent = write.getRowExtent(i, row);
-      extents.push_back(createSize(
-          b, extent.fromValues ? write.getValues()[i] : write.getDests()[i],
-          extent.dim));
-    }
+    SmallVector<Value> extents = createRowExtents(
+        b, write, i, write.getDests()[i], write.getValues()[i]);
     total = b.createOrFold<arith::AddIOp>(total, createProduct(b, extents));
   }
   return total;

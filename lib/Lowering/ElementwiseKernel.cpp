@@ -42,15 +42,8 @@ void kvfuse::buildElementwiseKernel(linalg::GenericOp op, Kernel &kernel) {
   ValueRange arguments = kernel.func.getArguments();
   SmallVector<Value> sizes = createLoopSizes(b, op, arguments);
 
-  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  Value start = arith::AddIOp::create(
-      b,
-      arith::MulIOp::create(b, gpu::BlockIdOp::create(b, gpu::Dimension::x),
-                            blockSize),
-      gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  Value step = arith::MulIOp::create(
-      b, gpu::GridDimOp::create(b, gpu::Dimension::x), blockSize);
-  auto loop = scf::ForOp::create(b, start, createProduct(b, sizes), step);
+  scf::ForOp loop =
+      createThreadLoop(b, gpu::Dimension::x, createProduct(b, sizes));
   gpu::ReturnOp::create(b);
 
   b.setInsertionPointToStart(loop.getBody());

@@ -125,3 +125,26 @@ SmallVector<Value> kvfuse::delinearize(ImplicitLocOpBuilder &b, Value linear,
              /*hasOuterBound=*/false)
       .getResults();
 }
+
+SmallVector<Value> kvfuse::createRowExtents(ImplicitLocOpBuilder &b,
+                                            kv::WriteOp write, unsigned i,
+                                            Value dest, Value values) {
+  SmallVector<Value> extents;
+  for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row) {
+    kv::WriteOp::Extent extent = write.getRowExtent(i, row);
+    extents.push_back(
+        createSize(b, extent.fromValues ? values : dest, extent.dim));
+  }
+  return extents;
+}
+
+scf::ForOp kvfuse::createThreadLoop(ImplicitLocOpBuilder &b, gpu::Dimension dim,
+                                    Value total) {
+  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  Value start = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, gpu::BlockIdOp::create(b, dim), blockSize),
+      gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value step =
+      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim), blockSize);
+  return scf::ForOp::create(b, start, total, step);
+}

@@ -11,6 +11,7 @@
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
@@ -60,6 +61,17 @@ mlir::Value createProduct(mlir::ImplicitLocOpBuilder &b,
 llvm::SmallVector<mlir::Value> delinearize(mlir::ImplicitLocOpBuilder &b,
                                            mlir::Value linear,
                                            mlir::ValueRange sizes);
+
+/// Extents of the row coordinates of destination `i`, read from its operands
+/// `dest` and `values` (those of the write, or of a kernel).
+llvm::SmallVector<mlir::Value> createRowExtents(mlir::ImplicitLocOpBuilder &b,
+                                                mlir::kv::WriteOp write,
+                                                unsigned i, mlir::Value dest,
+                                                mlir::Value values);
+/// for (e = thread; e < total; e += threads), over the threads of all blocks of
+/// grid dimension `dim`.
+mlir::scf::ForOp createThreadLoop(mlir::ImplicitLocOpBuilder &b,
+                                  mlir::gpu::Dimension dim, mlir::Value total);
 
 /// Fills in the kernel of a write: grid x is the token, grid y and the threads
 /// walk over the elements of its rows.

@@ -153,11 +153,7 @@ private:
 
   void prepareDestination(unsigned i) {
     Destination dest;
-    for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row) {
-      WriteOp::Extent extent = write.getRowExtent(i, row);
-      dest.extents.push_back(
-          createSize(b, extent.fromValues ? values[i] : dests[i], extent.dim));
-    }
+    dest.extents = createRowExtents(b, write, i, dests[i], values[i]);
     dest.numElements = createProduct(b, dest.extents);
     for (unsigned dim = 0, e = write.getDestType(i).getRank(); dim < e; ++dim) {
       if (dependsOnRow(i, dim)) {
@@ -185,15 +181,7 @@ private:
     Value total = destinations.front().numElements;
     for (Destination &dest : llvm::drop_begin(destinations))
       total = b.createOrFold<arith::AddIOp>(total, dest.numElements);
-    Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-    Value start = arith::AddIOp::create(
-        b,
-        arith::MulIOp::create(b, gpu::BlockIdOp::create(b, gpu::Dimension::y),
-                              blockSize),
-        gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-    Value step = arith::MulIOp::create(
-        b, gpu::GridDimOp::create(b, gpu::Dimension::y), blockSize);
-    auto loop = scf::ForOp::create(b, start, total, step);
+    scf::ForOp loop = createThreadLoop(b, gpu::Dimension::y, total);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     buildElement(0, loop.getInductionVar());

@@ -40,7 +40,7 @@ struct OnWritesPass : PassWrapper<OnWritesPass, OperationPass<ModuleOp>> {
     pipeline.getDependentDialects(registry);
   }
   void runOnOperation() override {
-    if (auto nested = getOperation().lookupSymbol<ModuleOp>("kvfuse"))
+    if (auto nested = getOperation().lookupSymbol<ModuleOp>(kWritesModule))
       if (failed(runPipeline(pipeline, nested)))
         signalPassFailure();
   }

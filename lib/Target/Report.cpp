@@ -8,6 +8,7 @@
 #include "kvfuse/Target/Report.h"
 
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
+#include "kvfuse/Fusion/Passes.h"
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -198,7 +199,7 @@ static void addRemarks(StringRef function, ArrayRef<RecordedRemark> remarks,
 llvm::json::Value kvfuse::makeReport(ModuleOp module,
                                      const LaunchCounts &unfused,
                                      ArrayRef<RecordedRemark> remarks) {
-  auto nested = module.lookupSymbol<ModuleOp>("kvfuse");
+  auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
   llvm::json::Array functions, kernels;
 
   // Functions with writes, then those in which nothing but refusals was found.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvfuse/Dialect/KV/IR/KV.h"
+#include "kvfuse/Fusion/Passes.h"
 #include "kvfuse/Pipelines/Pipelines.h"
 #include "kvfuse/Target/Emit.h"
 #include "kvfuse/Target/Report.h"
@@ -230,7 +231,7 @@ private:
   }
 
   FailureOr<std::string> emitBinary() {
-    auto nested = module.lookupSymbol<ModuleOp>("kvfuse");
+    auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
     if (!nested)
       return module.emitError("no cache write was found that can be compiled");
     if (isHostFormat(emit)) {

@@ -13,6 +13,9 @@
 
 namespace kvfuse {
 
+/// Name of the nested module that holds what is compiled.
+inline constexpr llvm::StringLiteral kWritesModule = "kvfuse";
+
 #define GEN_PASS_DECL
 #include "kvfuse/Fusion/Passes.h.inc"
 

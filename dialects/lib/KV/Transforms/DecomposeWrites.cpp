@@ -13,6 +13,7 @@
 #include "CoordinateSplitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::kv {
@@ -59,12 +60,9 @@ SmallVector<WriteOp> mlir::kv::decomposeIntoSingleWrites(RewriterBase &rewriter,
 static Value splatLike(OpBuilder &builder, Location loc, Value scalar,
                        Value like) {
   auto shape = cast<RankedTensorType>(like.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < shape.getRank(); ++dim)
-    if (shape.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(builder, loc, like, dim));
-  return tensor::SplatOp::create(builder, loc, shape.clone(scalar.getType()),
-                                 scalar, sizes);
+  return tensor::SplatOp::create(
+      builder, loc, shape.clone(scalar.getType()), scalar,
+      tensor::createDynamicDimValues(builder, loc, like));
 }
 
 /// Can the operations of `block`, which work on elements, work on tensors?
