@@ -31,15 +31,27 @@ enum class Refusal {
   MixedDivision,
   IndexOverflow,
   IndexUnknown,
+  DifferentIndices,
   Accumulate,
+  Overlap,
   DestAlias,
   AliasValue,
   Order,
   OldCacheLive,
   CacheCopied,
+  CastMode,
+  EncodingUnknown,
+  ScaleRank,
+  DataDependent,
+  ElementScatter,
+  WindowRMW,
   // No candidate at all.
+  Contiguous,
+  HostLoop,
+  DeviceLoop,
   OpaqueOp,
   MaskIndex,
+  NotAScatter,
 };
 
 /// The reason's name, such as "mixed-division".
