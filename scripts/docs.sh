@@ -32,6 +32,10 @@ page() {
   done
 } | page passes.md
 
+/usr/lib/llvm-22/bin/llvm-tblgen --dump-json "${includes[@]}" \
+  include/kvfuse/Remarks/Refusals.td | python3 scripts/refusals_page.py |
+  page refusals.md
+
 if [ $stale -ne 0 ]; then
   echo "docs: stale pages; run 'make docs'" >&2
   exit 1

@@ -9,62 +9,13 @@
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace kvfuse;
 
-namespace {
-struct Entry {
-  Refusal refusal;
-  StringLiteral name;
-  bool missed;
-};
-} // namespace
+#include "kvfuse/Remarks/Refusals.cpp.inc"
 
-static constexpr Entry kEntries[] = {
-    {Refusal::MixedDivision, "mixed-division", true},
-    {Refusal::IndexOverflow, "index-overflow", true},
-    {Refusal::IndexUnknown, "index-unknown", true},
-    {Refusal::DifferentIndices, "different-indices", true},
-    {Refusal::Accumulate, "accumulate", true},
-    {Refusal::Overlap, "overlap", true},
-    {Refusal::DestAlias, "dest-alias", true},
-    {Refusal::AliasValue, "alias-value", true},
-    {Refusal::Order, "order", true},
-    {Refusal::OldCacheLive, "old-cache-live", true},
-    {Refusal::CacheCopied, "cache-copied", true},
-    {Refusal::CastMode, "cast-mode", true},
-    {Refusal::EncodingUnknown, "encoding-unknown", true},
-    {Refusal::ScaleRank, "scale-rank", true},
-    {Refusal::DataDependent, "data-dependent", true},
-    {Refusal::ElementScatter, "element-scatter", true},
-    {Refusal::WindowRMW, "window-rmw", true},
-    {Refusal::Contiguous, "contiguous", false},
-    {Refusal::HostLoop, "host-loop", false},
-    {Refusal::DeviceLoop, "device-loop", false},
-    {Refusal::OpaqueOp, "opaque-op", false},
-    {Refusal::MaskIndex, "mask-index", false},
-    {Refusal::NotAScatter, "not-a-scatter", false},
-};
-
-static const Entry &getEntry(Refusal refusal) {
-  return *llvm::find_if(kEntries,
-                        [&](const Entry &e) { return e.refusal == refusal; });
-}
-
-StringRef kvfuse::stringifyRefusal(Refusal refusal) {
-  return getEntry(refusal).name;
-}
-
-std::optional<Refusal> kvfuse::symbolizeRefusal(StringRef name) {
-  for (const Entry &entry : kEntries)
-    if (entry.name == name)
-      return entry.refusal;
-  return std::nullopt;
-}
-
-bool kvfuse::isMissed(Refusal refusal) { return getEntry(refusal).missed; }
+bool kvfuse::isMissed(Refusal refusal) { return refusal < Refusal::Contiguous; }
 
 void kvfuse::emitRefusal(Operation *op, Refusal refusal, const Twine &found,
                          const Twine &suggest, std::optional<Location> cause) {

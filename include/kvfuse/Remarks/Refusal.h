@@ -12,6 +12,8 @@
 #include "llvm/ADT/Twine.h"
 #include <optional>
 
+#include "kvfuse/Remarks/Refusals.h.inc"
+
 namespace kvfuse {
 
 /// Category of all of kvfuse's remarks (`--remarks-filter=kvfuse`).
@@ -23,40 +25,6 @@ inline constexpr llvm::StringLiteral kFusedRemark = "fused";
 
 /// Attribute of a write that was refused: the name of the reason.
 inline constexpr llvm::StringLiteral kRefusedAttr = "kv.refused";
-
-/// Why a write was left as it was. The name of the remark is the name of the
-/// reason; docs/refusals.md describes each.
-enum class Refusal {
-  // Candidates that were missed.
-  MixedDivision,
-  IndexOverflow,
-  IndexUnknown,
-  DifferentIndices,
-  Accumulate,
-  Overlap,
-  DestAlias,
-  AliasValue,
-  Order,
-  OldCacheLive,
-  CacheCopied,
-  CastMode,
-  EncodingUnknown,
-  ScaleRank,
-  DataDependent,
-  ElementScatter,
-  WindowRMW,
-  // No candidate at all.
-  Contiguous,
-  HostLoop,
-  DeviceLoop,
-  OpaqueOp,
-  MaskIndex,
-  NotAScatter,
-};
-
-/// The reason's name, such as "mixed-division".
-llvm::StringRef stringifyRefusal(Refusal refusal);
-std::optional<Refusal> symbolizeRefusal(llvm::StringRef name);
 
 /// Is this a candidate that was missed, rather than no candidate at all?
 bool isMissed(Refusal refusal);
