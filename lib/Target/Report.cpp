@@ -12,6 +12,7 @@
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
@@ -64,10 +65,11 @@ std::string kvfuse::stringifyLocation(Location loc) {
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Is `op` a kernel of an unfused chain: a write, or an elementwise operation
-/// on tensors?
+/// Is `op` a kernel of an unfused chain: a write, or what computes the elements
+/// of a tensor?
 static bool isUnfusedLaunch(Operation *op) {
-  if (isa<kv::WriteOp, tensor::SplatOp>(op))
+  if (isa<kv::WriteOp, tensor::SplatOp, tensor::GenerateOp, linalg::LinalgOp>(
+          op))
     return true;
   return OpTrait::hasElementwiseMappableTraits(op) &&
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
@@ -198,7 +200,8 @@ static void addRemarks(StringRef function, ArrayRef<RecordedRemark> remarks,
 
 llvm::json::Value kvfuse::makeReport(ModuleOp module,
                                      const LaunchCounts &unfused,
-                                     ArrayRef<RecordedRemark> remarks) {
+                                     ArrayRef<RecordedRemark> remarks,
+                                     ArrayRef<std::string> assumptions) {
   auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
   llvm::json::Array functions, kernels;
 
@@ -239,6 +242,7 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
         for (Launch &launch : lister.list(func))
           kernels.push_back(describeKernel(func.getName(), launch));
   }
-  return llvm::json::Object{{"functions", std::move(functions)},
+  return llvm::json::Object{{"assumptions", llvm::json::Array(assumptions)},
+                            {"functions", std::move(functions)},
                             {"kernels", std::move(kernels)}};
 }

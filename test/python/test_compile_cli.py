@@ -235,6 +235,25 @@ def test_required_fusion_succeeds(compiler, tmp_path):
     assert report["functions"][0]["launches"] == 1
 
 
+# What the report takes on trust.
+
+
+@pytest.mark.parametrize(
+    ("options", "rules"),
+    [
+        ((), []),
+        (("--negative=undefined",), ["SX4"]),
+        (("--negative=skip", "--out-of-bounds=undefined"), ["SX4", "SX5"]),
+        (("--reserved-slot=-7",), ["SX6"]),
+    ],
+)
+def test_report_states_assumptions(compiler, tmp_path, options, rules):
+    arguments = (export_path(LAYER), "--mutates=auto", *options)
+    assumptions = report_of(compiler, tmp_path, *arguments)["assumptions"]
+    assert [text.split(":")[0] for text in assumptions] == ["SX3", "SM8", *rules]
+    assert ("slot -7" in assumptions[-1]) == ("SX6" in rules)
+
+
 # A module with an operation that kvfuse does not know.
 
 BETWEEN = "hnd_layer_silu_between"

@@ -118,6 +118,24 @@ static bool isHostFormat(Emit format) {
          format == Emit::Shared;
 }
 
+/// What is taken on trust: by the rules, and because the options say so.
+static std::vector<std::string> listAssumptions() {
+  std::vector<std::string> assumptions = {
+      "SX3: index arithmetic in 64 bits does not overflow",
+      "SM8: no two arguments overlap"};
+  if (negative == "undefined")
+    assumptions.push_back("SX4: no index is negative");
+  if (negative == "skip")
+    assumptions.push_back("SX4: tokens with a negative slot are padding, and "
+                          "are not written");
+  if (outOfBounds == "undefined")
+    assumptions.push_back("SX5: no index is out of bounds");
+  if (!reservedSlot.empty())
+    assumptions.push_back("SX6: tokens with slot " + reservedSlot +
+                          " are padding, and are not written");
+  return assumptions;
+}
+
 /// Checks options against each other; returns an empty string if they agree.
 static std::string checkOptions() {
   bool onCPU = target == "cpu";
@@ -218,7 +236,8 @@ private:
     if (reportName.empty())
       return;
     llvm::raw_string_ostream os(report);
-    os << llvm::formatv("{0:2}", kvfuse::makeReport(module, unfused, remarks))
+    os << llvm::formatv("{0:2}", kvfuse::makeReport(module, unfused, remarks,
+                                                    listAssumptions()))
        << "\n";
   }
 

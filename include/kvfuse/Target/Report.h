@@ -48,9 +48,11 @@ void recordRemarks(mlir::MLIRContext &context,
 using LaunchCounts = llvm::MapVector<mlir::StringAttr, unsigned>;
 LaunchCounts countUnfusedLaunches(mlir::ModuleOp module);
 
-/// The report on `module` after `buildGPUPipeline`.
+/// The report on `module` after `buildGPUPipeline`. `assumptions` are rules that
+/// the bytes rely on and that nothing tests.
 llvm::json::Value makeReport(mlir::ModuleOp module, const LaunchCounts &unfused,
-                             llvm::ArrayRef<RecordedRemark> remarks);
+                             llvm::ArrayRef<RecordedRemark> remarks,
+                             llvm::ArrayRef<std::string> assumptions);
 
 /// `loc` as `file:line:column`, if it stands in a file.
 std::string stringifyLocation(mlir::Location loc);
