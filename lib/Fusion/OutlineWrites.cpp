@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -30,14 +31,46 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// Is `op` one that kvfuse bufferizes and lowers itself? Of the tensor and scf
-/// operations, some have no bufferization or no kernel.
+/// Is `op` computed element by element, with no order among the elements?
+static bool isParallel(linalg::LinalgOp op) {
+  return op.getNumLoops() == op.getNumParallelLoops() &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
+}
+
+/// Does `value`, a scalar, go nowhere but into kernels? The host could not read
+/// it where it lies in memory of a device.
+static bool isForKernels(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<linalg::LinalgOp>(user) ||
+        isa<linalg::LinalgOp, tensor::GenerateOp, WriteOp>(user->getParentOp()))
+      return true;
+    if (isa<tensor::SplatOp>(user))
+      return use.getOperandNumber() == 0;
+    return isa_and_nonnull<arith::ArithDialect>(user->getDialect()) &&
+           llvm::all_of(user->getResults(), isForKernels);
+  });
+}
+
+/// Is `op` one that kvfuse bufferizes and lowers itself? Of the tensor, linalg
+/// and scf operations, some have no bufferization or no kernel.
 static bool isKnown(Operation *op) {
+  // A kernel's body is a list of scalar operations.
+  if (isa<linalg::LinalgOp, tensor::GenerateOp>(op->getParentOp()) &&
+      op->getNumRegions() != 0)
+    return false;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return isParallel(structured);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return isForKernels(extract);
   return isa_and_nonnull<KVDialect, arith::ArithDialect>(op->getDialect()) ||
-         isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
-             tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp,
-             tensor::InsertSliceOp, tensor::SplatOp, scf::ForOp, scf::IfOp,
-             scf::YieldOp>(op);
+         isa<linalg::IndexOp, linalg::YieldOp, tensor::CastOp,
+             tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::GenerateOp,
+             tensor::InsertSliceOp, tensor::SplatOp, tensor::YieldOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Can `func` be compiled whole: known operations, and arguments of types that

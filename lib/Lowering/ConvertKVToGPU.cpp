@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -121,17 +122,7 @@ static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
 //===----------------------------------------------------------------------===//
 
 static void convertWrite(KernelTable &kernels, WriteOp write) {
-  SmallVector<Value> operands(write.getIndices());
-  if (write.getMask())
-    operands.push_back(write.getMask());
-  for (auto [dest, values] : llvm::zip(write.getDests(), write.getValues())) {
-    operands.push_back(dest);
-    operands.push_back(values);
-  }
-  SmallVector<Region *> regions;
-  for (Region &region : write->getRegions())
-    regions.push_back(&region);
-  Kernel kernel = kernels.create(write, "kv_write", operands, regions);
+  Kernel kernel = kernels.create(write, "kv_write", collectInputs(write));
   buildWriteKernel(write, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
@@ -156,8 +147,7 @@ static LogicalResult convertGeneric(KernelTable &kernels,
     name = first.getName().getStringRef();
     llvm::replace(name, '.', '_');
   }
-  Kernel kernel =
-      kernels.create(op, name, op->getOperands(), {&op.getRegion()});
+  Kernel kernel = kernels.create(op, name, collectInputs(op));
   buildElementwiseKernel(op, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
@@ -193,6 +183,16 @@ static void convertApply(ApplyOp apply) {
   apply.erase();
 }
 
+/// memref.copy -> the same elementwise: the host cannot read what a device
+/// holds.
+static linalg::GenericOp convertCopy(memref::CopyOp copy) {
+  OpBuilder builder(copy);
+  linalg::GenericOp generic = linalg::makeMemRefCopyOp(
+      builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+  copy.erase();
+  return generic;
+}
+
 namespace {
 struct ConvertKVToGPUPass
     : kvfuse::impl::ConvertKVToGPUBase<ConvertKVToGPUPass> {
@@ -202,6 +202,8 @@ struct ConvertKVToGPUPass
       func.walk([&](Operation *op) {
         if (isa<WriteOp, linalg::GenericOp>(op))
           sites.push_back(op);
+        else if (auto copy = dyn_cast<memref::CopyOp>(op))
+          sites.push_back(convertCopy(copy));
       });
     KernelTable kernels(getOperation());
     for (Operation *site : sites) {

@@ -17,7 +17,9 @@ using namespace kvfuse;
 bool kvfuse::isElementwise(linalg::GenericOp op) {
   return op.hasPureBufferSemantics() &&
          op.getNumLoops() == op.getNumParallelLoops() &&
-         !op.hasIndexSemantics() &&
+         llvm::all_of(
+             *op.getBody(),
+             [](Operation &nested) { return nested.getNumRegions() == 0; }) &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
            return map.isProjectedPermutation();
          });
@@ -39,7 +41,10 @@ SmallVector<Value> kvfuse::createLoopSizes(ImplicitLocOpBuilder &b,
 void kvfuse::buildElementwiseKernel(linalg::GenericOp op, Kernel &kernel) {
   ImplicitLocOpBuilder b(op.getLoc(),
                          OpBuilder::atBlockEnd(&kernel.func.getBody().back()));
-  ValueRange arguments = kernel.func.getArguments();
+  SmallVector<Value> arguments =
+      llvm::map_to_vector(op->getOperands(), [&](Value value) {
+        return kernel.mapping.lookup(value);
+      });
   SmallVector<Value> sizes = createLoopSizes(b, op, arguments);
 
   scf::ForOp loop =
@@ -62,13 +67,17 @@ void kvfuse::buildElementwiseKernel(linalg::GenericOp op, Kernel &kernel) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
-    Value element = kernel.mapping.lookup(operand.get());
+    Value element = argument(operand);
     if (!op.isScalar(&operand))
       element = memref::LoadOp::create(b, element, place(operand));
     mapping.map(op.getMatchingBlockArgument(&operand), element);
   }
-  for (Operation &nested : op.getBody()->without_terminator())
-    b.clone(nested, mapping);
+  for (Operation &nested : op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(nested))
+      mapping.map(index.getResult(), point[index.getDim()]);
+    else
+      b.clone(nested, mapping);
+  }
   Operation *yield = op.getBody()->getTerminator();
   for (auto [result, init] :
        llvm::zip(yield->getOperands(), op.getDpsInitsMutable()))

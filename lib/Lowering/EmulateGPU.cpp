@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/BitVector.h"
@@ -49,7 +50,8 @@ static LogicalResult checkLaunch(gpu::LaunchFuncOp launch) {
 }
 
 static LogicalResult checkOperation(Operation *op) {
-  if (isa<gpu::GPUModuleOp>(op->getParentOp()) && !isa<gpu::GPUFuncOp>(op))
+  if (isa<gpu::GPUModuleOp>(op->getParentOp()) &&
+      !isa<gpu::GPUFuncOp, memref::GlobalOp>(op))
     return op->emitOpError("has no emulation on the CPU beside kernels");
   if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
     return success();
@@ -167,6 +169,20 @@ static func::FuncOp emulateKernel(gpu::GPUFuncOp kernel) {
   return function;
 }
 
+/// Moves the globals of `gpuModule` to the module that `symbols` belongs to.
+static LogicalResult moveGlobals(gpu::GPUModuleOp gpuModule,
+                                 SymbolTable &symbols) {
+  SymbolTable kernelSymbols(gpuModule);
+  for (auto global :
+       llvm::make_early_inc_range(gpuModule.getOps<memref::GlobalOp>())) {
+    if (failed(kernelSymbols.renameToUnique(global, {&symbols})))
+      return failure();
+    global->remove();
+    symbols.insert(global);
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
@@ -202,6 +218,9 @@ struct KVEmulateGPUPass
 
     IRRewriter rewriter(&getContext());
     SymbolTable symbols(module);
+    for (auto gpuModule : module.getOps<gpu::GPUModuleOp>())
+      if (failed(moveGlobals(gpuModule, symbols)))
+        return signalPassFailure();
     DenseMap<Operation *, func::FuncOp> functions;
     for (gpu::GPUFuncOp kernel : kernels) {
       func::FuncOp function = emulateKernel(kernel);

@@ -36,25 +36,12 @@ static Value createOperand(OpBuilder &builder, Location loc, Value value) {
       builder, loc, builder.getIntegerType(type.getWidth()), value);
 }
 
-Kernel KernelTable::create(Operation *site, StringRef name, ValueRange operands,
-                           ArrayRef<Region *> regions) {
+Kernel KernelTable::create(Operation *site, StringRef name,
+                           const KernelInputs &inputs) {
   Location loc = site->getLoc();
-  llvm::SetVector<Value> captures;
-  for (Region *region : regions)
-    getUsedValuesDefinedAbove(*region, captures);
-
   Kernel kernel;
-  SmallVector<Value> values(operands);
-  SmallVector<Operation *> constants;
-  for (Value capture : captures) {
-    Operation *def = capture.getDefiningOp();
-    if (def && def->hasTrait<OpTrait::ConstantLike>())
-      constants.push_back(def);
-    else
-      values.push_back(capture);
-  }
   OpBuilder host(site);
-  for (Value value : values)
+  for (Value value : inputs.passed)
     kernel.operands.push_back(createOperand(host, loc, value));
 
   OpBuilder builder(module.getContext());
@@ -73,15 +60,28 @@ Kernel KernelTable::create(Operation *site, StringRef name, ValueRange operands,
                        builder.getUnitAttr());
   builder.setInsertionPointToStart(&kernel.func.getBody().front());
   for (auto [value, argument] :
-       llvm::zip_equal(values, kernel.func.getArguments())) {
+       llvm::zip_equal(inputs.passed, kernel.func.getArguments())) {
     Value inside = argument;
     if (inside.getType() != value.getType())
       inside = arith::BitcastOp::create(builder, loc, value.getType(), inside);
     kernel.mapping.map(value, inside);
   }
-  for (Operation *constant : constants)
-    builder.clone(*constant, kernel.mapping);
+  for (Operation *op : inputs.cloned) {
+    Operation *clone = builder.clone(*op, kernel.mapping);
+    if (auto get = dyn_cast<memref::GetGlobalOp>(clone))
+      importGlobal(get);
+  }
   return kernel;
+}
+
+void KernelTable::importGlobal(memref::GetGlobalOp get) {
+  FlatSymbolRefAttr &name = globals[get.getNameAttr().getAttr()];
+  if (!name) {
+    Operation *global = SymbolTable(module).lookup(get.getName())->clone();
+    name = FlatSymbolRefAttr::get(
+        SymbolTable(kernels).insert(global, kernels.getBody()->begin()));
+  }
+  get.setNameAttr(name);
 }
 
 gpu::GPUFuncOp KernelTable::finish(Kernel &kernel) {

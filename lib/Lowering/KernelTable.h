@@ -11,6 +11,7 @@
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,28 +24,42 @@ namespace kvfuse {
 struct Kernel {
   mlir::gpu::GPUFuncOp func;
   mlir::IRMapping mapping;
-  /// Host values to launch it with, one per argument.
+  /// Host values to launch it with, one per argument, without repetition.
   llvm::SmallVector<mlir::Value> operands;
 };
+
+/// What a site uses from outside, and how it gets into its kernel.
+struct KernelInputs {
+  /// Host values to pass.
+  llvm::SetVector<mlir::Value> passed;
+  /// Operations that the kernel runs itself, on what is passed: constants, and
+  /// constant globals, which lie in memory of the host, with their views.
+  llvm::SetVector<mlir::Operation *> cloned;
+};
+KernelInputs collectInputs(mlir::Operation *site);
 
 /// The `gpu.module @kernels` of a module; equal kernels are kept once.
 class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module);
 
-  /// Starts an empty kernel for `site`. Its arguments are `operands` and what
-  /// `regions` use from outside; constants used are cloned into it.
+  /// Starts an empty kernel for `site`. It knows, by its `mapping`, what `site`
+  /// and its regions use from outside: `inputs` says how.
   Kernel create(mlir::Operation *site, llvm::StringRef name,
-                mlir::ValueRange operands,
-                llvm::ArrayRef<mlir::Region *> regions);
+                const KernelInputs &inputs);
 
   /// Ends `kernel`; an equal one that stands in the table already takes its
   /// place.
   mlir::gpu::GPUFuncOp finish(Kernel &kernel);
 
 private:
+  /// Makes `get`, a copy in a kernel, refer to a global of the kernels' module.
+  void importGlobal(mlir::memref::GetGlobalOp get);
+
   mlir::ModuleOp module;
   mlir::gpu::GPUModuleOp kernels;
+  /// Host globals and the names of their copies for kernels.
+  llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> globals;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::gpu::GPUFuncOp>> byType;
 };
 

@@ -29,15 +29,12 @@ public:
       : write(write), kernel(kernel),
         b(write.getLoc(),
           OpBuilder::atBlockEnd(&kernel.func.getBody().back())) {
-    unsigned argument = 0;
-    for (unsigned i = 0; i < write.getNumIndices(); ++i)
-      indices.push_back(kernel.func.getArgument(argument++));
+    auto map = [&](Value value) { return kernel.mapping.lookup(value); };
+    indices = llvm::map_to_vector(write.getIndices(), map);
     if (write.getMask())
-      mask = kernel.func.getArgument(argument++);
-    for (unsigned i = 0; i < write.getNumDests(); ++i) {
-      dests.push_back(kernel.func.getArgument(argument++));
-      values.push_back(kernel.func.getArgument(argument++));
-    }
+      mask = map(write.getMask());
+    dests = llvm::map_to_vector(write.getDests(), map);
+    values = llvm::map_to_vector(write.getValues(), map);
   }
 
   void build() {

@@ -25,12 +25,17 @@ func.func @reduction(%v: memref<?xf32>, %sum: memref<f32>) {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-func.func @position(%v: memref<?xindex>) {
+func.func @branch(%v: memref<?xf32>, %twice: i1) {
   // expected-error @below {{is not elementwise on buffers}}
-  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%v : memref<?xindex>) {
-  ^bb0(%o: index):
-    %i = linalg.index 0 : index
-    linalg.yield %i : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%v : memref<?xf32>) {
+  ^bb0(%x: f32):
+    %y = scf.if %twice -> f32 {
+      %double = arith.addf %x, %x : f32
+      scf.yield %double : f32
+    } else {
+      scf.yield %x : f32
+    }
+    linalg.yield %y : f32
   }
   return
 }

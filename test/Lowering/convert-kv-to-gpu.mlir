@@ -298,3 +298,51 @@ func.func @elementwise(%s: memref<?xi64>, %p: memref<?xi64>, %i: i64) -> i64 {
   %j = kv.apply affine_map<(s) -> (s + 1)>(%i) : i64
   return %j : i64
 }
+
+// -----
+
+// The arithmetic of index tensors that is not fused: positions, and elements
+// looked up elsewhere.
+
+// CHECK-LABEL: func.func @positions(
+// CHECK-NOT:     linalg
+// CHECK:         gpu.launch_func @kernels::@elementwise
+// CHECK:       gpu.func @elementwise(%[[OUT:[^:]*]]: memref<2x3xi64>, %[[TABLE:[^:]*]]: memref<?xi64>)
+// CHECK:         scf.for %[[E:.+]] =
+// CHECK:           %[[P:.+]]:2 = affine.delinearize_index %[[E]] into (3)
+// CHECK:           %[[SUM:.+]] = arith.addi %[[P]]#0, %[[P]]#1 : index
+// CHECK:           %[[X:.+]] = memref.load %[[TABLE]][%[[SUM]]]
+// CHECK:           memref.store %[[X]], %[[OUT]][%[[P]]#0, %[[P]]#1]
+func.func @positions(%table: memref<?xi64>, %out: memref<2x3xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%out : memref<2x3xi64>) {
+  ^bb0(%o: i64):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %sum = arith.addi %i, %j : index
+    %x = memref.load %table[%sum] : memref<?xi64>
+    linalg.yield %x : i64
+  }
+  return
+}
+
+// -----
+
+// A copy is a kernel: the host cannot read what a device holds. A constant is
+// in memory of the host; the kernels get one of their own, and views of it.
+
+// CHECK-LABEL: func.func @constants(
+// CHECK-NOT:     memref.copy
+// CHECK:         gpu.launch_func @kernels::@elementwise {{.*}} args(%arg0 : memref<4xi64>)
+// CHECK:       gpu.module @kernels {
+// CHECK-NEXT:    memref.global "private" constant @pages : memref<2x2xi64> = dense<{{\[\[}}0, 1], [2, 3]]>
+// CHECK:         gpu.func @elementwise(%[[OUT:[^:]*]]: memref<4xi64>)
+// CHECK:           %[[PAGES:.+]] = memref.get_global @pages : memref<2x2xi64>
+// CHECK:           %[[FLAT:.+]] = memref.collapse_shape %[[PAGES]]
+// CHECK:           memref.load %[[FLAT]]
+memref.global "private" constant @pages : memref<2x2xi64> = dense<[[0, 1], [2, 3]]>
+func.func @constants(%out: memref<4xi64>) {
+  %pages = memref.get_global @pages : memref<2x2xi64>
+  %flat = memref.collapse_shape %pages [[0, 1]] : memref<2x2xi64> into memref<4xi64>
+  memref.copy %flat, %out : memref<4xi64> to memref<4xi64>
+  return
+}

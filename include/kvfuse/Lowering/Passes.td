@@ -13,10 +13,14 @@ include "mlir/Pass/PassBase.td"
 def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
   let summary = "turn each kv.write and elementwise operation on buffers into a kernel";
   let description = [{
-    Overview: each `kv.write` in buffer form, and each elementwise
-    `linalg.generic`, becomes one `gpu.func` in the module's
+    Overview: each `kv.write` in buffer form, each elementwise `linalg.generic`
+    (all loops parallel, `linalg.index` and `memref.load` allowed in its body),
+    and each `memref.copy` becomes one `gpu.func` in the module's
     `gpu.module @kernels` and one `gpu.launch_func` at the site. Equal
     signatures share a kernel.
+
+    A constant `memref.global` lies in memory of the host: a kernel that reads
+    one gets a copy of it in `gpu.module @kernels`.
 
     The kernel of a write: grid x is the token, threads and grid y walk over the
     elements of its rows, all destinations side by side. Index values are loaded
@@ -29,8 +33,8 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     operands of an elementwise operation (SX10, a `cf.assert` before the launch),
     and launches nothing for an empty grid or empty rows (SX9).
 
-    Before: functions on buffers. After: no kv operation but `kv.cast`, and no
-    linalg operation, is left.
+    Before: functions on buffers. After: no kv operation but `kv.cast`, no linalg
+    operation and no `memref.copy` is left.
 
     Example:
 
@@ -86,7 +90,8 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
   ];
 }
 
