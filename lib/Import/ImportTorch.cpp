@@ -15,6 +15,7 @@
 #include "TorchTypes.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
 
@@ -63,9 +64,7 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
     refused.insert(op);
     return success();
   }
-  SmallVector<Value> indices;
-  for (Value index : put->indices)
-    indices.push_back(chain.convert(index));
+  SmallVector<Value> indices = chain.convertIndices(put->indices, op);
   FailureOr<Value> mask = chain.getMask(indices, op);
   if (failed(mask))
     return failure();

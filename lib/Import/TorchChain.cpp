@@ -7,6 +7,7 @@
 
 #include "TorchChain.h"
 
+#include "TorchShapes.h"
 #include "TorchTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
@@ -48,6 +49,14 @@ Value ChainConverter::convert(Value value) {
   convertedOps.insert(op);
   record(value, converted);
   return converted;
+}
+
+SmallVector<Value> ChainConverter::convertIndices(ValueRange indices,
+                                                  Operation *write) {
+  SmallVector<Value> converted =
+      llvm::map_to_vector(indices, [&](Value index) { return convert(index); });
+  builder.setInsertionPoint(write);
+  return broadcastTogether(builder, write->getLoc(), converted);
 }
 
 Value ChainConverter::convertCache(Value value) {

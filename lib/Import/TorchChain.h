@@ -46,6 +46,11 @@ public:
   /// the rows of a write. Integers may be wider than in torch.
   mlir::Value convert(mlir::Value value);
 
+  /// The index tensors of `write`, repeated along each other as torch does: all
+  /// have the shape of the token grid.
+  llvm::SmallVector<mlir::Value> convertIndices(mlir::ValueRange indices,
+                                                mlir::Operation *write);
+
   /// The same for a cache, which may be renamed but never computed.
   mlir::Value convertCache(mlir::Value value);
 

@@ -7,6 +7,7 @@
 
 #include "TorchIndexPut.h"
 
+#include "TorchShapes.h"
 #include "TorchTypes.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "llvm/ADT/STLExtras.h"
@@ -84,24 +85,14 @@ static LogicalResult checkIndexType(Operation *op, Value index, unsigned dim) {
                   "SX1: dimension " + Twine(dim) + " is indexed by " +
                       toText(index.getType()),
                   "index by tensors of int32 or int64");
-  if (type.getRank() == 0)
-    return refuse(op, Refusal::IndexUnknown,
-                  "dimension " + Twine(dim) + " is indexed by a scalar",
-                  "index by tensors of rank 1");
   return success();
 }
 
-/// Is no index tensor repeated along another? Dynamic sizes are taken to be
-/// those of the same tokens.
-static bool haveSameShape(RankedTensorType lhs, RankedTensorType rhs) {
-  if (lhs.getRank() != rhs.getRank())
-    return false;
-  return llvm::all_of(llvm::zip_equal(lhs.getShape(), rhs.getShape()),
-                      [](auto sizes) {
-                        auto [l, r] = sizes;
-                        return l == r || (ShapedType::isDynamic(l) && r != 1) ||
-                               (ShapedType::isDynamic(r) && l != 1);
-                      });
+static std::string printTypes(ValueRange values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(values, os, [&](Value v) { os << v.getType(); });
+  return text;
 }
 
 /// The index tensors, and in `dims` the dimensions that they index.
@@ -127,14 +118,16 @@ static LogicalResult readIndices(Operation *op, IndexPut &put,
   if (dims.empty())
     return refuse(op, Refusal::IndexUnknown, "no dimension is indexed");
 
-  auto grid = readTensorType(put.indices.front().getType());
-  for (Value index : put.indices)
-    if (!haveSameShape(grid, readTensorType(index.getType())))
-      return refuse(op, Refusal::IndexUnknown,
-                    "index tensors of different shapes: " +
-                        toText(put.indices.front().getType()) + " and " +
-                        toText(index.getType()),
-                    "index by tensors of one shape");
+  std::optional<SmallVector<int64_t>> grid = getCommonShape(put.indices);
+  if (!grid)
+    return refuse(op, Refusal::IndexUnknown,
+                  "index tensors whose shapes do not fit: " +
+                      printTypes(put.indices),
+                  "index by tensors of one shape");
+  if (grid->empty())
+    return refuse(op, Refusal::IndexUnknown, "all index tensors are scalars",
+                  "index by tensors of rank 1");
+  put.grid = std::move(*grid);
   return success();
 }
 
@@ -172,10 +165,10 @@ static SmallVector<unsigned> getTargetDims(unsigned gridRank, unsigned rowRank,
 }
 
 /// Sizes of grid and row coordinates.
-static SmallVector<int64_t> getExtents(RankedTensorType grid,
+static SmallVector<int64_t> getExtents(ArrayRef<int64_t> grid,
                                        RankedTensorType cache,
                                        ArrayRef<unsigned> dims) {
-  SmallVector<int64_t> extents(grid.getShape());
+  SmallVector<int64_t> extents(grid);
   for (unsigned dim = 0; dim < cache.getRank(); ++dim)
     if (!llvm::is_contained(dims, dim))
       extents.push_back(cache.getDimSize(dim));
@@ -227,11 +220,11 @@ FailureOr<IndexPut> torch::readIndexPut(Operation *op) {
   if (failed(readOperands(op, put)) || failed(readIndices(op, put, dims)))
     return failure();
   RankedTensorType cache = readTensorType(put.cache.getType());
-  RankedTensorType grid = readTensorType(put.indices.front().getType());
-  put.map = getMap(op->getContext(), cache.getRank(), grid.getRank(), dims);
+  unsigned gridRank = put.grid.size();
+  put.map = getMap(op->getContext(), cache.getRank(), gridRank, dims);
   SmallVector<unsigned> target =
-      getTargetDims(grid.getRank(), cache.getRank() - dims.size(), dims);
-  if (failed(readOrder(op, put, target, getExtents(grid, cache, dims))))
+      getTargetDims(gridRank, cache.getRank() - dims.size(), dims);
+  if (failed(readOrder(op, put, target, getExtents(put.grid, cache, dims))))
     return failure();
   return put;
 }

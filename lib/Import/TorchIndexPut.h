@@ -22,6 +22,9 @@ struct IndexPut {
   mlir::Value cache;
   mlir::Value values;
   llvm::SmallVector<mlir::Value> indices;
+  /// The shape of the token grid: that of the indices, repeated along each
+  /// other.
+  llvm::SmallVector<int64_t> grid;
   mlir::AffineMap map;
   mlir::AffineMap order;
   /// Dimensions of the values of size 1 that torch repeats; `order` leaves

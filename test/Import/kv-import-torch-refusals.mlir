@@ -37,7 +37,7 @@ func.func @mask_index(%cache: !torch.vtensor<[8,16],bf16>, %mask: !torch.vtensor
 
 // CHECK-LABEL: func.func @index_unknown(
 // CHECK-NOT:     kv.
-func.func @index_unknown(%cache: !torch.vtensor<[8,4,16],bf16>, %given: !torch.list<vtensor>, %slots: !torch.vtensor<[?],si64>, %heads: !torch.vtensor<[4,1],si64>, %one: !torch.vtensor<[1],si64>, %scalar: !torch.vtensor<[],si64>, %i16: !torch.vtensor<[?],si16>, %rows: !torch.vtensor<[3,16],bf16>) -> !torch.vtensor<[8,4,16],bf16> {
+func.func @index_unknown(%cache: !torch.vtensor<[8,4,16],bf16>, %given: !torch.list<vtensor>, %slots: !torch.vtensor<[?],si64>, %three: !torch.vtensor<[3],si64>, %four: !torch.vtensor<[4],si64>, %scalar: !torch.vtensor<[],si64>, %i16: !torch.vtensor<[?],si16>, %rows: !torch.vtensor<[3,16],bf16>) -> !torch.vtensor<[8,4,16],bf16> {
   %none = "torch.constant.none"() : () -> !torch.none
   %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
   // expected-remark-re @below {{[Missed] index-unknown {{.*}}Reason="the list of indices is not put together here"}}
@@ -48,15 +48,12 @@ func.func @index_unknown(%cache: !torch.vtensor<[8,4,16],bf16>, %given: !torch.l
   %many = "torch.prim.ListConstruct"(%slots, %slots, %slots, %slots) : (!torch.vtensor<[?],si64>, !torch.vtensor<[?],si64>, !torch.vtensor<[?],si64>, !torch.vtensor<[?],si64>) -> !torch.list<vtensor>
   // expected-remark-re @below {{index-unknown {{.*}}Reason="4 indices for a cache of rank 3"}}
   %2 = "torch.aten.index_put"(%1, %many, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
-  %grid = "torch.prim.ListConstruct"(%slots, %heads) : (!torch.vtensor<[?],si64>, !torch.vtensor<[4,1],si64>) -> !torch.list<vtensor>
-  // expected-remark-re @below {{index-unknown {{.*}}Reason="index tensors of different shapes: !torch.vtensor<[?],si64> and !torch.vtensor<[4,1],si64>"}}
+  %grid = "torch.prim.ListConstruct"(%three, %four) : (!torch.vtensor<[3],si64>, !torch.vtensor<[4],si64>) -> !torch.list<vtensor>
+  // expected-remark-re @below {{index-unknown {{.*}}Reason="index tensors whose shapes do not fit: !torch.vtensor<[3],si64>, !torch.vtensor<[4],si64>", Suggestion="index by tensors of one shape"}}
   %3 = "torch.aten.index_put"(%2, %grid, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
-  %repeated = "torch.prim.ListConstruct"(%slots, %one) : (!torch.vtensor<[?],si64>, !torch.vtensor<[1],si64>) -> !torch.list<vtensor>
-  // expected-remark-re @below {{index-unknown {{.*}}Reason="index tensors of different shapes: !torch.vtensor<[?],si64> and !torch.vtensor<[1],si64>"}}
-  %4 = "torch.aten.index_put"(%3, %repeated, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
-  %constant = "torch.prim.ListConstruct"(%none, %scalar) : (!torch.none, !torch.vtensor<[],si64>) -> !torch.list<vtensor>
-  // expected-remark-re @below {{index-unknown {{.*}}Reason="dimension 1 is indexed by a scalar"}}
-  %5 = "torch.aten.index_put"(%4, %constant, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
+  %constant = "torch.prim.ListConstruct"(%scalar, %scalar) : (!torch.vtensor<[],si64>, !torch.vtensor<[],si64>) -> !torch.list<vtensor>
+  // expected-remark-re @below {{index-unknown {{.*}}Reason="all index tensors are scalars", Suggestion="index by tensors of rank 1"}}
+  %5 = "torch.aten.index_put"(%3, %constant, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
   %short = "torch.prim.ListConstruct"(%i16) : (!torch.vtensor<[?],si16>) -> !torch.list<vtensor>
   // expected-remark-re @below {{index-unknown {{.*}}Reason="SX1: dimension 0 is indexed by !torch.vtensor<[?],si16>", Suggestion="index by tensors of int32 or int64"}}
   %6 = "torch.aten.index_put"(%5, %short, %rows, %false) : (!torch.vtensor<[8,4,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,4,16],bf16>
