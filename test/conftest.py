@@ -9,7 +9,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "python"), str(HERE / "Exports")]
+sys.path[:0] = [str(HERE / "python"), str(HERE / "Exports"), str(HERE / "Field")]
 
 # torch.export logs thousands of lines about itself that a failed test would show.
 logging.getLogger("torch.__trace").propagate = False

@@ -1,0 +1,63 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The field's spellings: fused or refused as each should be, and the same bytes.
+
+Every entry of test/Field/torch_writes.py goes through torch.export and torch-mlir,
+as it comes from there (raw) and after torch-mlir's simplifications (torch). What
+kvfuse leaves of the module is run by torch, and the whole is compared with the
+entry itself in torch eager.
+"""
+
+import pytest
+
+from kvfuse_testing import field, field_torch
+
+SEEDS = range(3)
+#: Entries that the Torch door does not read as it should yet.
+PENDING = frozenset(
+    "T4 T5 T8 T9 M1 M2 G5 G6 V1 V4 V5 V7 QE1 OI1 ET1 ET3 ET4 CM1 CM2 GF1 AO1 TT1 TT2"
+    " LG2 DS1 FI1 LM1 H1 H2 H4 H5 SA2 TG1 LC2 ON1 PD1".split()
+)
+NAMES = [name for name in field.ENTRIES if name not in PENDING]
+#: torch-mlir does not simplify operations that it does not know.
+FORMS = [
+    (name, output_type)
+    for name in NAMES
+    for output_type in ("raw", "torch")
+    if output_type == "raw" or field.ENTRIES[name].reason != "opaque-op"
+]
+
+
+def check_outcome(entry: field.Entry, compiled: field_torch.Compiled) -> None:
+    """Is it fused, or refused, as the entry says?"""
+    assert compiled.launches == entry.launches
+    if entry.reason:
+        assert entry.reason in compiled.reasons
+    if entry.outcome != "refuse":
+        # Readers that kvfuse does not know may stand in a program that fuses.
+        assert set(compiled.reasons) <= {entry.reason, "opaque-op"}
+
+
+@pytest.mark.parametrize(("name", "output_type"), FORMS)
+def test_torch(compiler, name, output_type):
+    entry = field.ENTRIES[name]
+    compiled = field_torch.compile_entry(compiler, name, output_type=output_type)
+    check_outcome(entry, compiled)
+    if compiled.error:
+        # A write to a copy may not be made a write to the cache: the tool stops.
+        assert entry.reason == "cache-copied" and "cache-copied" in compiled.error
+        return
+    for seed in SEEDS:
+        assert not field_torch.differences(name, compiled, seed, output_type)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_unfused(compiler, name):
+    compiled = field_torch.compile_entry(compiler, name, "off")
+    assert compiled.launches == ()
+    if compiled.error:
+        assert field.ENTRIES[name].reason == "cache-copied"
+        assert "cache-copied" in compiled.error
+        return
+    for seed in SEEDS:
+        assert not field_torch.differences(name, compiled, seed)

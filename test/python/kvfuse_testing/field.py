@@ -1,0 +1,253 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The entries of test/Field/torch_writes.py: inputs, exports, and torch's bytes."""
+
+import dataclasses
+import functools
+import warnings
+
+import numpy as np
+import torch
+from torch_mlir import fx
+
+import torch_writes
+from torch_writes import ENTRIES, Entry
+
+SIZES = {"T": 5, "H": 3, "D": 8, "B": 6, "P": 4, "N": 3, "S": 16, "L": 2}
+TOKENS, HEADS, PAGES, PAGE, POSITIONS = (SIZES[letter] for letter in "THBPS")
+DTYPES = {
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f8": torch.float8_e4m3fn,
+    "u8": torch.uint8,
+    "i8": torch.int8,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "b": torch.bool,
+}
+#: Bytes before and after each argument in its allocation.
+GUARD = 64
+
+
+def index_data(seed: int) -> dict[str, np.ndarray]:
+    """The named index data. No two tokens name one place, so that the bytes that
+    a write leaves are determined (SX7); seed 0 has the numbers of the field."""
+    random = np.random.default_rng(seed)
+    slots = np.array([2, 9, 14, 7, 20])
+    pages = np.array([3, 0, 5, 1, 4, 2])
+    start, mask = 3, np.array([True, False, True, True, False])
+    if seed:
+        slots = random.permutation(PAGES * PAGE)[:TOKENS]
+        pages = random.permutation(PAGES)
+        start = int(random.integers(POSITIONS - TOKENS + 1))
+        mask = random.permutation(mask)
+    padded = np.where(mask, slots, -1)
+    one_padded = slots.copy()
+    one_padded[int(np.flatnonzero(~mask)[0])] = -1
+    heads = np.arange(HEADS) * PAGES * PAGE
+    # Two sequences: one on the first two of the pages, one on the other four.
+    lengths = (2 * PAGE, 4 * PAGE)
+    positions = [2, 5, 0, 7, 13]
+    if seed:
+        positions = [
+            *random.permutation(lengths[0])[:2],
+            *random.permutation(lengths[1])[:3],
+        ]
+    return {
+        "slots": slots,
+        "slotspad": padded,
+        "slotspad1": one_padded[None],
+        "page": slots // PAGE,
+        "off": slots % PAGE,
+        "pagepair": np.stack([slots // PAGE, slots % PAGE], axis=1),
+        "headslots": (slots[:, None] + heads).reshape(-1),
+        "mask": mask,
+        "pages6": pages,
+        "pid22": pages[:4].reshape(2, 2),
+        "table2": pages[:4].reshape(2, 2),
+        "bidx": np.array([0, 0, 1, 1, 1]),
+        "bpos": np.array(positions),
+        "ar3": start + np.arange(TOKENS),
+        "arS": np.arange(POSITIONS),
+        "pos2": start + np.array([[0, 1], [4, 5]]),
+        "posneg": np.array([[start, -1], [5, 6]]),
+        "pipad": np.array([[pages[0], -1], [pages[1], pages[2]]]),
+        "oipad": np.array([[PAGE - 1, -1], [0, 2]]),
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """One argument of an entry, as its notation says."""
+
+    name: str
+    dtype: torch.dtype
+    shape: tuple[str, ...]
+    index: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Argument":
+        """Reads `kc bf16 B*P H D`, `s i32 =slots` or `pos i64 =[5]`."""
+        name, dtype, *rest = text.split(maxsplit=2)
+        shape = rest[0] if rest else ""
+        if shape.startswith("="):
+            return cls(name, DTYPES[dtype], (), shape[1:])
+        return cls(name, DTYPES[dtype], tuple(shape.split()), "")
+
+    def sizes(self) -> tuple[int, ...]:
+        """The shape in numbers."""
+        return tuple(eval(size, {}, SIZES) for size in self.shape)
+
+    def make(self, seed: int) -> torch.Tensor:
+        """Its data, in an allocation with GUARD bytes around it."""
+        if self.index:
+            named = index_data(seed)
+            data = named.get(self.index)
+            data = (
+                torch.tensor(eval(self.index)) if data is None else torch.tensor(data)
+            )
+            return guarded(data.to(self.dtype))
+        generator = torch.Generator().manual_seed(
+            seed * 1000 + sum(map(ord, self.name))
+        )
+        if self.dtype.is_floating_point:
+            return guarded(
+                torch.randn(self.sizes(), generator=generator).to(self.dtype)
+            )
+        low, high = torch.iinfo(self.dtype).min, torch.iinfo(self.dtype).max
+        data = torch.randint(low, high + 1, self.sizes(), generator=generator)
+        return guarded(data.to(self.dtype))
+
+
+def guarded(data: torch.Tensor) -> torch.Tensor:
+    """A copy of `data` between GUARD bytes on either side."""
+    bytes_ = data.numel() * data.itemsize
+    store = torch.full((bytes_ + 2 * GUARD,), 0xA5, dtype=torch.uint8)
+    view = store[GUARD : GUARD + bytes_].view(data.dtype).view(data.shape)
+    view.copy_(data)
+    return view
+
+
+def storage(tensor: torch.Tensor) -> torch.Tensor:
+    """All bytes of the allocation that `tensor` lies in."""
+    return torch.tensor([], dtype=torch.uint8).set_(tensor.untyped_storage())
+
+
+def same_bytes(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Equal element types, shapes and bytes?"""
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    left, right = left.contiguous(), right.contiguous()
+    return torch.equal(
+        left.view(-1).view(torch.uint8), right.view(-1).view(torch.uint8)
+    )
+
+
+@functools.cache
+def arguments(entry: Entry) -> tuple[Argument, ...]:
+    """The arguments of an entry."""
+    return tuple(Argument.parse(text) for text in entry.arguments.split("; "))
+
+
+def inputs(entry: Entry, seed: int) -> list[torch.Tensor]:
+    """New tensors for a call."""
+    return [argument.make(seed) for argument in arguments(entry)]
+
+
+@functools.cache
+def cache_numbers(entry: Entry) -> tuple[int, ...]:
+    """Its caches: the arguments before the first index, of a function that
+    returns a new cache the first one."""
+    numbers = []
+    for number, argument in enumerate(arguments(entry)):
+        if argument.index:
+            break
+        numbers.append(number)
+    return tuple(numbers)
+
+
+@dataclasses.dataclass(frozen=True)
+class Eager:
+    """What a call in torch leaves: its arguments and its tensor results."""
+
+    inputs: list[torch.Tensor]
+    results: list[torch.Tensor]
+
+
+def run_eager(entry: Entry, seed: int) -> Eager:
+    """Runs an entry in torch eager on the CPU."""
+    tensors = inputs(entry, seed)
+    result = entry.function(*tensors)
+    results = [result] if isinstance(result, torch.Tensor) else list(result or ())
+    return Eager(tensors, results)
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """A function as torch-mlir writes it.
+
+    `updates` has, for each result of the function, the number of the argument
+    whose new contents it is, or None.
+    """
+
+    text: str
+    updates: tuple[int | None, ...]
+
+    def mutated(self, entry: Entry) -> tuple[int, ...]:
+        """Arguments that may be written: the mutated ones, or the first cache of
+        a function that returns a new one."""
+        numbers = {number for number in self.updates if number is not None}
+        return tuple(sorted(numbers)) or (0,)
+
+
+class Model(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *tensors):
+        return self.function(*tensors)
+
+
+def result_updates(program: torch.export.ExportedProgram) -> tuple[int | None, ...]:
+    """Which result is the new content of which argument."""
+    kinds = torch.export.graph_signature.OutputKind
+    order = list(program.graph_signature.user_inputs)
+    return tuple(
+        order.index(spec.target) if spec.kind == kinds.USER_INPUT_MUTATION else None
+        for spec in program.graph_signature.output_specs
+    )
+
+
+@functools.cache
+def exported_program(entry: Entry) -> torch.export.ExportedProgram:
+    """torch.export of an entry."""
+    function = entry.exported or entry.function
+    return torch.export.export(Model(function), tuple(inputs(entry, 0)))
+
+
+@functools.cache
+def export(name: str, output_type: str = "raw") -> Exported:
+    """An entry through torch.export and torch-mlir.
+
+    Entries with an opaque operation that writes in place are not decomposed:
+    torch would wrap the operation into one that torch-mlir cannot import.
+    """
+    entry = ENTRIES[name]
+    updates: list[tuple] = []
+    options = {"decomposition_table": {}} if entry.reason == "opaque-op" else {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
+        module = fx.export_and_import(
+            exported_program(entry),
+            output_type=output_type,
+            annotate=lambda program: updates.append(result_updates(program)),
+            **options,
+        )
+    text = module.operation.get_asm(print_generic_op_form=True)
+    return Exported(text, updates[0])
+
+
+__all__ = ["ENTRIES", "Entry", "torch_writes"]
