@@ -14,6 +14,7 @@ from . import oracle
 from .dtypes import ARRAYS, FLOATS, canonical
 from .model import Function
 from .slots import choose_sizes, choose_tokens
+from .values import State
 
 #: Elements before and after each view.
 GUARD = 16
@@ -81,6 +82,7 @@ class Input:
 
     program: Function
     symbols: dict[str, int]
+    flags: dict[str, bool] = dataclasses.field(default_factory=dict)
     buffers: list[np.ndarray] = dataclasses.field(default_factory=list)
     views: dict[str, cases.View] = dataclasses.field(default_factory=dict)
 
@@ -93,12 +95,12 @@ class Input:
             buffer[view.offset :], view.sizes, strides
         )
 
-    def run(self, first: int = 0) -> oracle.State:
+    def run(self, first: int = 0) -> State:
         """Runs the program; tokens are stored from `first` on."""
         values = {n: self.view(n, self.buffers) for n in self.program.arguments}
-        return oracle.run(self.program, self.symbols, values, first)
+        return oracle.run(self.program, self.symbols, values, self.flags, first)
 
-    def after(self, state: oracle.State, without: set[str]) -> list[np.ndarray]:
+    def after(self, state: State, without: set[str]) -> list[np.ndarray]:
         """The buffers when the program has run, but for the caches `without`."""
         buffers = [buffer.copy() for buffer in self.buffers]
         for name, versions in self.program.versions.items():
@@ -106,12 +108,11 @@ class Input:
                 self.view(name, buffers)[...] = state.values[versions[-1]]
         return buffers
 
-    def named(self, state: oracle.State) -> list[np.ndarray]:
+    def named(self, state: State) -> list[np.ndarray]:
         """Per buffer, which elements a valid token of a write names."""
         buffers = [np.zeros(buffer.shape, bool) for buffer in self.buffers]
         for name, versions in self.program.versions.items():
-            for version in versions[1:]:
-                self.view(name, buffers)[...] |= state.named[version]
+            self.view(name, buffers)[...] |= state.named_in(versions[-1])
         return buffers
 
     def comparable(self, buffers: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -131,7 +132,8 @@ class InputMaker:
         self, rng: random.Random, program: Function, symbols: dict[str, int]
     ) -> None:
         self.rng = rng
-        self.made = Input(program, symbols)
+        flags = {flag: rng.random() < 0.5 for flag in program.flags}
+        self.made = Input(program, symbols, flags)
 
     def sizes(self, name: str) -> tuple[int, ...]:
         """The sizes of argument `name` in this call."""
@@ -149,14 +151,13 @@ class InputMaker:
         self.made.buffers.append(fill(count))
         self.made.views[name] = cases.View(number, offset, sizes, strides)
 
-    def vector(self, name: str, values: np.ndarray) -> None:
+    def tokens(self, name: str, values: np.ndarray) -> None:
         """Puts index values or a mask into memory, among others that are wrong."""
-        step = self.rng.choice([1, 1, 3])
-        buffer = np.full(len(values) * step + 2 * GUARD, cases.NO_SLOT, values.dtype)
-        buffer[GUARD : GUARD + len(values) * step : step] = values
-        view = cases.View(len(self.made.buffers), GUARD, values.shape, (step,))
-        self.made.buffers.append(buffer)
-        self.made.views[name] = view
+        count, offset, strides = place(self.rng, values.shape, False)
+        number = len(self.made.buffers)
+        self.made.buffers.append(np.full(count, cases.NO_SLOT, values.dtype))
+        self.made.views[name] = cases.View(number, offset, values.shape, strides)
+        self.made.view(name, self.made.buffers)[...] = values
 
     def cache(self, name: str) -> None:
         """Puts a cache into a buffer of its own."""
@@ -197,7 +198,7 @@ class InputMaker:
         self.caches()
         for name in self.made.program.arguments:
             if name in tokens:
-                self.vector(name, tokens[name])
+                self.tokens(name, tokens[name])
             elif name not in self.made.program.versions:
                 dtype = self.dtype(name)
                 self.alone(
@@ -220,4 +221,6 @@ def make_input(program: Function, seed: str, count: int, kind: str) -> Input | N
     tokens = choose_tokens(rng, program, symbols, count, kind)
     if tokens is None:
         return None
-    return InputMaker(rng, program, symbols).make(tokens)
+    made = InputMaker(rng, program, symbols).make(tokens)
+    # The write that would trap may be in the branch not taken.
+    return made if kind != "trap" or made.run().trapped else None

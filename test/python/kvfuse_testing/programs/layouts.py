@@ -113,3 +113,5 @@ LAYOUTS = [
     _byte_rows,
     _static_cache,
 ]
+#: Those with the pages first and rows that fill the last dimension.
+PAGED = [_hnd, _hnd, _nhd, _one_head]

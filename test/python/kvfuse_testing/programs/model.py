@@ -3,17 +3,28 @@
 """What a program is: types, operations, and a function of them."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import dtypes
 
-#: The size of a dimension: a number, or a symbol that each call gives a value.
-Dim = int | str
+#: The size of a dimension: a number, a symbol that each call gives a value, or
+#: (symbol, n) for n times a symbol.
+Dim = int | str | tuple[str, int]
 #: An affine expression: ("dim", i), ("number", n), and (operator, left, right)
 #: with operator +, *, floordiv or mod.
 Expr = tuple
+
+
+def size_of(dim: Dim, symbols: Mapping[str, int]) -> int:
+    """The size of `dim` where symbols have the values given."""
+    match dim:
+        case str():
+            return symbols[dim]
+        case (symbol, factor):
+            return symbols[symbol] * factor
+    return dim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,18 +35,41 @@ class Type:
     dims: tuple[Dim, ...]
     unknown: tuple[bool, ...]
 
+    @classmethod
+    def plain(cls, dtype: str, dims: Sequence[Dim]) -> "Type":
+        """A type that hides no number."""
+        return cls(dtype, tuple(dims), (False,) * len(dims))
+
     def of(self, dtype: str) -> "Type":
         """The same shape with another element type."""
         return dataclasses.replace(self, dtype=dtype)
 
     def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes where symbols have the values given."""
-        return tuple(symbols[d] if isinstance(d, str) else d for d in self.dims)
+        return tuple(size_of(dim, symbols) for dim in self.dims)
 
 
 @dataclasses.dataclass(frozen=True)
-class Extend:
-    """arith.extsi of i32 index values [T] to i64 (SX1)."""
+class Range:
+    """A slice of one dimension; without a size, all of it."""
+
+    #: A number, or the counter of a loop.
+    offset: int | str = 0
+    size: int | None = None
+    #: Does the dimension stay? One that does not has size 1.
+    kept: bool = True
+
+
+#: A slice of a tensor: one range per dimension.
+Part = tuple[Range, ...]
+
+
+# -- Index values and masks
+
+
+@dataclasses.dataclass(frozen=True)
+class Resize:
+    """arith.extsi or arith.trunci of index values (SX1)."""
 
     result: str
     value: str
@@ -43,7 +77,7 @@ class Extend:
 
 @dataclasses.dataclass(frozen=True)
 class Apply:
-    """kv.apply of `expr`, whose dimensions are the inputs [T]."""
+    """kv.apply of `expr`, whose dimensions are the inputs, all of one shape."""
 
     result: str
     expr: Expr
@@ -52,16 +86,43 @@ class Apply:
 
 @dataclasses.dataclass(frozen=True)
 class Splat:
-    """`number` for each token of `like` [T]."""
+    """`number` for each element of `like`."""
 
     result: str
-    number: int
+    number: int | float
     like: str
 
 
 @dataclasses.dataclass(frozen=True)
+class Count:
+    """0, 1, 2, ... as a constant vector."""
+
+    result: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """linalg.broadcast along the dimensions `added`, to the sizes of `like`
+    where they are no numbers."""
+
+    result: str
+    value: str
+    added: tuple[int, ...]
+    like: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Reshape:
+    """tensor.collapse_shape of the first two dimensions, or tensor.expand_shape
+    of the first one to two, whichever the ranks say."""
+
+    result: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Compare:
-    """arith.cmpi of index values [T]: a mask [T]."""
+    """arith.cmpi of index values: a mask."""
 
     result: str
     predicate: str
@@ -69,9 +130,12 @@ class Compare:
     right: str
 
 
+# -- Values of any shape
+
+
 @dataclasses.dataclass(frozen=True)
 class Convert:
-    """kv.cast on tensors of any shape."""
+    """kv.cast."""
 
     result: str
     value: str
@@ -80,19 +144,53 @@ class Convert:
 
 @dataclasses.dataclass(frozen=True)
 class Bitcast:
-    """arith.bitcast between types of one width, on tensors of any shape."""
+    """arith.bitcast between types of one width."""
 
     result: str
     value: str
 
 
 @dataclasses.dataclass(frozen=True)
+class Element:
+    """The only element of `value` for each element of `like`."""
+
+    result: str
+    value: str
+    like: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Compute:
-    """An elementwise operation that keeps the type, on tensors of any shape."""
+    """An elementwise operation that keeps the type."""
 
     result: str
     name: str
     inputs: tuple[str, ...]
+
+
+# -- Parts of tensors
+
+
+@dataclasses.dataclass(frozen=True)
+class Slice:
+    """tensor.extract_slice."""
+
+    result: str
+    value: str
+    part: Part
+
+
+@dataclasses.dataclass(frozen=True)
+class Insert:
+    """tensor.insert_slice of `value` as a part of `whole`."""
+
+    result: str
+    value: str
+    whole: str
+    part: Part
+
+
+# -- Writes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,9 +200,9 @@ class Destination:
     result: str
     cache: str
     values: str
-    #: One expression over (token, index values, row) per dimension of the cache.
+    #: One expression over (grid, index values, row) per dimension of the cache.
     map: tuple[Expr, ...]
-    #: Which of (token, row coordinates) each dimension of the values is.
+    #: Which of (grid, row coordinates) each dimension of the values is.
     order: tuple[int, ...]
     #: Extents of the row coordinates.
     rows: tuple[int, ...]
@@ -115,7 +213,7 @@ class Destination:
 
 @dataclasses.dataclass(frozen=True)
 class Write:
-    """kv.write of tokens [T]."""
+    """kv.write of a grid of tokens, the shape of its index values."""
 
     indices: tuple[str, ...]
     destinations: tuple[Destination, ...]
@@ -126,7 +224,79 @@ class Write:
     where: tuple[int, str, int] | None = None
 
 
-Op = Extend | Apply | Splat | Compare | Convert | Bitcast | Compute | Write
+# -- Regions
+
+
+@dataclasses.dataclass(frozen=True)
+class If:
+    """scf.if of a flag."""
+
+    flag: str
+    then: tuple["Op", ...]
+    otherwise: tuple["Op", ...]
+    #: (result, value of the branch `then`, value of the other).
+    results: tuple[tuple[str, str, str], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class For:
+    """scf.for with a counter from 0."""
+
+    counter: str
+    rounds: int
+    body: tuple["Op", ...]
+    #: (result, argument of the body, its first value, what the body yields).
+    carried: tuple[tuple[str, str, str, str], ...]
+
+
+Op = (
+    Resize
+    | Apply
+    | Splat
+    | Count
+    | Spread
+    | Reshape
+    | Compare
+    | Convert
+    | Bitcast
+    | Element
+    | Compute
+    | Slice
+    | Insert
+    | Write
+    | If
+    | For
+)
+
+
+def walk(ops: Sequence[Op]) -> Iterator[Op]:
+    """The operations and those in their regions, in order."""
+    for op in ops:
+        yield op
+        match op:
+            case If(_, then, otherwise, _):
+                yield from walk(then)
+                yield from walk(otherwise)
+            case For():
+                yield from walk(op.body)
+
+
+def operands(op: Op) -> list[str]:
+    """What an operation without regions, and no write, takes."""
+    match op:
+        case Apply() | Compute():
+            return list(op.inputs)
+        case Compare(_, _, left, right):
+            return [left, right]
+        case Splat(_, _, like):
+            return [like]
+        case Count():
+            return []
+        case Spread() | Element():
+            return [op.value, op.like]
+        case Insert():
+            return [op.value, op.whole]
+    return [op.value]
 
 
 @dataclasses.dataclass
@@ -136,9 +306,11 @@ class Function:
     name: str
     types: dict[str, Type] = dataclasses.field(default_factory=dict)
     arguments: list[str] = dataclasses.field(default_factory=list)
+    #: Arguments behind the others: one bit each.
+    flags: list[str] = dataclasses.field(default_factory=list)
     ops: list[Op] = dataclasses.field(default_factory=list)
     results: list[str] = dataclasses.field(default_factory=list)
-    #: Cache argument -> its versions, the argument first.
+    #: Cache argument -> its versions outside of regions, the argument first.
     versions: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     #: Arguments that are not declared mutated although they are written.
     undeclared: set[str] = dataclasses.field(default_factory=set)
@@ -148,35 +320,27 @@ class Function:
     unused: set[str] = dataclasses.field(default_factory=set)
     #: Page and offset vectors, and caches with pages -> page size.
     page_sizes: dict[str, int] = dataclasses.field(default_factory=dict)
+    #: Does an operation other than a write use the contents of a cache?
+    reads_caches: bool = False
+    #: What is in the program, by the names of the generator's features.
+    features: set[str] = dataclasses.field(default_factory=set)
 
     def writes(self) -> list[Write]:
-        """The writes, in order."""
-        return [op for op in self.ops if isinstance(op, Write)]
+        """The writes, in order, those in regions included."""
+        return [op for op in walk(self.ops) if isinstance(op, Write)]
 
     def outputs(self) -> list[str]:
         """The results that the compiled function returns: not the caches."""
-        caches = self._all_versions()
+        caches = {name for names in self.versions.values() for name in names}
         return [name for name in self.results if name not in caches]
 
-    def reads_caches(self) -> bool:
-        """Does an operation other than a write use the contents of a cache?"""
-        caches = self._all_versions()
-        return any(
-            not caches.isdisjoint(op.inputs if isinstance(op, Compute) else [op.value])
-            for op in self.ops
-            if isinstance(op, Convert | Compute | Bitcast)
-        )
-
-    def _all_versions(self) -> set[str]:
-        return {name for names in self.versions.values() for name in names}
-
-    def token_arguments(self) -> dict[Dim, list[str]]:
-        """Dimension T -> the arguments that are index vectors or masks over it."""
-        arguments: dict[Dim, list[str]] = {}
+    def token_arguments(self) -> dict[tuple[Dim, ...], list[str]]:
+        """Shape of a grid -> the arguments that are index values or masks."""
+        arguments: dict[tuple[Dim, ...], list[str]] = {}
         for name in self.arguments:
             made = self.types[name]
             if made.dtype in dtypes.TOKEN_TYPES:
-                arguments.setdefault(made.dims[0], []).append(name)
+                arguments.setdefault(made.dims, []).append(name)
         return arguments
 
     def is_rounded(self, argument: str) -> bool:

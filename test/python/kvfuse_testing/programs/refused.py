@@ -20,8 +20,10 @@ def return_old_cache(program: Function, rng: random.Random) -> None:
 
 
 def read_old_cache(program: Function, rng: random.Random) -> None:
-    """Reads, behind all writes, an older version of a cache."""
-    old = rng.choice(program.versions[written_cache(program, rng)][:-1])
+    """Reads, behind all writes, an older version of a cache: not the last but
+    one, which holds the same if the last write is a repetition."""
+    first, *others = program.versions[written_cache(program, rng)]
+    old = rng.choice([first, *others[:-2]])
     made = program.types[old]
     program.types["old"] = made.of(same_width(made.dtype))
     program.ops.append(Bitcast("old", old))

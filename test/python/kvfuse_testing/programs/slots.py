@@ -9,9 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import cases
-from . import oracle
+from . import oracle, stores
 from .dtypes import ARRAYS
-from .model import Destination, Dim, Function, Write
+from .model import Destination, Function, Write
+from .values import State
 
 #: A cache has about this many slots, whatever its page size.
 LEAST_SLOTS, MOST_SLOTS = 36, 60
@@ -58,77 +59,82 @@ def propose_indices(
 
 
 class Candidates:
-    """Tokens over one dimension, and what the writes would do with them."""
+    """Tokens of one grid, and what the writes would do with them. They come in
+    units: those that share the first coordinate of the grid."""
 
     def __init__(
         self,
         program: Function,
         symbols: Mapping[str, int],
-        dim: Dim,
         values: dict[str, np.ndarray],
     ) -> None:
-        self.values = values
-        count = len(next(iter(values.values())))
-        #: Would the token make the call fail?
-        self.traps = np.zeros(count, bool)
+        self.count = len(next(iter(values.values())))
+        #: Would the unit make the call fail?
+        self.traps = np.zeros(self.count, bool)
         #: Would it break a promise that the program made?
-        self.breaks = np.zeros(count, bool)
-        #: One entry per destination: the place of each token, -1 for none.
-        self.places: list[list[int]] = []
-        state = oracle.run_indices(program, symbols, values, dim)
+        self.breaks = np.zeros(self.count, bool)
+        #: Does it name an element twice?
+        self.repeats = np.zeros(self.count, bool)
+        #: Per destination, what each unit names: [units, elements], and how many
+        #: elements there are; one more stands for none.
+        self.named: list[tuple[np.ndarray, int]] = []
+        state = oracle.run_indices(program, symbols, values)
         for write in program.writes():
-            if program.types[write.indices[0]].dims == (dim,):
+            if all(name in state.values for name in write.indices):
                 for dest in write.destinations:
                     self._add(state, write, dest)
 
-    def _add(self, state: oracle.State, write: Write, dest: Destination) -> None:
-        places = oracle.places(state, write, dest)
-        count = oracle.token_count(state, write)
-        shape = (count, *dest.rows)
+    def _add(self, state: State, write: Write, dest: Destination) -> None:
+        places = stores.places(state, write, dest)
+        shape = (*stores.grid(state, write), *dest.rows)
 
-        def any_of(array: np.ndarray) -> np.ndarray:
-            return np.broadcast_to(array, shape).reshape(count, -1).any(axis=1)
+        def by_unit(array: np.ndarray) -> np.ndarray:
+            return np.broadcast_to(array, shape).reshape(self.count, -1)
 
-        outside = any_of(places.active & ~places.inside)
+        outside = by_unit(places.active & ~places.inside).any(axis=1)
         if write.out_of_bounds == "trap":
             self.traps |= outside
         if write.out_of_bounds == "undefined":
             self.breaks |= outside
         if write.negative == "undefined":
-            self.breaks |= any_of(places.active & places.negative)
-        keep = np.broadcast_to(places.active & places.inside, shape)
+            self.breaks |= by_unit(places.active & places.negative).any(axis=1)
         sizes = state.types[dest.cache].sizes(state.symbols)
         strides = cases.dense_strides(sizes, range(len(sizes)))
         address = sum(
             c * step for c, step in zip(places.coordinates, strides, strict=True)
         )
-        nowhere = math.prod(sizes)
-        firsts = np.where(keep, address, nowhere).reshape(count, -1).min(axis=1)
-        self.places.append([int(p) if p < nowhere else -1 for p in firsts])
+        total = math.prod(sizes)
+        keep = by_unit(places.active & places.inside)
+        named = np.sort(np.where(keep, by_unit(address), total), axis=1)
+        again = (named[:, 1:] == named[:, :-1]) & (named[:, 1:] < total)
+        self.repeats |= again.any(axis=1)
+        self.named.append((named, total))
 
     def choose(self, count: int, kind: str) -> list[int] | None:
-        """At most `count` tokens; for kind `trap` the first one traps, None if
-        none does; for kind `duplicate` they may share a place."""
-        order = list(range(len(self.traps)))
+        """At most `count` units; for kind `trap` the first one traps, None if
+        none does; for kind `duplicate` they may name the same elements."""
+        order = list(range(self.count))
         if kind == "trap":
-            order.sort(key=lambda token: not self.traps[token])
+            order.sort(key=lambda unit: not self.traps[unit])
         chosen: list[int] = []
-        taken: list[set[int]] = [set() for _ in self.places]
-        for token in order:
+        taken = [np.zeros(total + 1, bool) for _, total in self.named]
+        for unit in order:
             if len(chosen) == count:
                 break
             may_trap = kind == "trap" and not chosen
-            if self.breaks[token] or (self.traps[token] and not may_trap):
+            if self.breaks[unit] or (self.traps[unit] and not may_trap):
                 continue
-            wanted = [place[token] for place in self.places]
-            if kind != "duplicate" and any(
-                place in known for place, known in zip(wanted, taken, strict=True)
+            wanted = [named[unit] for named, _ in self.named]
+            if self.repeats[unit] or any(
+                known[names].any()
+                for names, known in zip(wanted, taken, strict=True)
+                if kind != "duplicate"
             ):
                 continue
-            for place, known in zip(wanted, taken, strict=True):
-                if place >= 0:
-                    known.add(place)
-            chosen.append(token)
+            for names, known in zip(wanted, taken, strict=True):
+                known[names] = True
+                known[-1] = False
+            chosen.append(unit)
         if kind == "trap" and not (chosen and self.traps[chosen[0]]):
             return None
         return chosen
@@ -145,17 +151,21 @@ def choose_tokens(
     `symbols`. None if no token traps where the kind wants one."""
     made: dict[str, np.ndarray] = {}
     trapped = False
-    for dim, names in program.token_arguments().items():
-        wanted = dim if isinstance(dim, int) else count
+    for dims, names in program.token_arguments().items():
+        wanted = dims[0] if isinstance(dims[0], int) else count
         total = 8 if kind == "duplicate" else 4 * wanted + 24
+        inner = math.prod(dims[1:])
         values = {
             name: np.array(
-                propose_indices(rng, program, name, total),
+                propose_indices(rng, program, name, total * inner),
                 ARRAYS[program.types[name].dtype],
-            )
+            ).reshape(total, *dims[1:])
             for name in names
         }
-        candidates = Candidates(program, symbols, dim, values)
+        sizes = dict(symbols)
+        if isinstance(dims[0], str):
+            sizes[dims[0]] = total
+        candidates = Candidates(program, sizes, values)
         chosen = candidates.choose(wanted, kind)
         if chosen is None:
             chosen = candidates.choose(wanted, "distinct")
@@ -163,10 +173,10 @@ def choose_tokens(
             trapped = True
         if kind == "duplicate" and chosen:
             chosen = [rng.choice(chosen) for _ in range(wanted)]
-        if isinstance(dim, int) and len(chosen) < dim:
+        if isinstance(dims[0], int) and len(chosen) < wanted:
             return None
         rng.shuffle(chosen)
-        if isinstance(dim, str):
-            symbols[dim] = len(chosen)
+        if isinstance(dims[0], str):
+            symbols[dims[0]] = len(chosen)
         made |= {name: array[chosen] for name, array in values.items()}
     return made if trapped or kind != "trap" else None

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs as MLIR."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from . import model
 from .model import Expr
+from .shapes import ShapePrinter, names
 
 
 def show(expr: Expr) -> str:
@@ -24,11 +25,6 @@ def affine_map(dims: int, exprs: Iterable[Expr]) -> str:
     """An affine map of `dims` dimensions."""
     inputs = ", ".join(f"d{i}" for i in range(dims))
     return f"affine_map<({inputs}) -> ({', '.join(map(show, exprs))})>"
-
-
-def names(values: Iterable[str]) -> str:
-    """A list of values."""
-    return ", ".join(f"%{name}" for name in values)
 
 
 def cast(value: str, saturating: bool, source: str, result: str) -> str:
@@ -63,35 +59,27 @@ def where_region(write: model.Write) -> str:
     )
 
 
-class Printer:
+class Printer(ShapePrinter):
     """Prints operations on values of `types`."""
 
-    def __init__(self, types: Mapping[str, model.Type]) -> None:
-        self.types = types
-
-    def type(self, name: str) -> str:
-        """The type of value `name`."""
-        made = self.types[name]
-        shown = (
-            "?x" if hidden or isinstance(dim, str) else f"{dim}x"
-            for dim, hidden in zip(made.dims, made.unknown, strict=True)
-        )
-        return f"tensor<{''.join(shown)}{made.dtype}>"
-
     def op(self, op: model.Op) -> str:
-        """An operation, indented by two."""
-        if isinstance(op, model.Write):
-            return f"  {self.write(op)}"
-        if isinstance(op, model.Splat):
-            return self.splat(op)
-        return f"  %{op.result} = {self.right_side(op)}"
+        """An operation, in lines that end."""
+        match op:
+            case model.Write():
+                return f"  {self.write(op)}\n"
+            case model.If():
+                return self.branch(op)
+            case model.For():
+                return self.loop(op)
+        return self.shape_op(op) or f"  %{op.result} = {self.right_side(op)}\n"
 
     def right_side(self, op: model.Op) -> str:
         """What stands behind the `=` of an operation that is one line."""
         made = self.type(op.result)
         match op:
-            case model.Extend(_, value):
-                return f"arith.extsi %{value} : {self.type(value)} to {made}"
+            case model.Resize(result, value):
+                name = "extsi" if self.types[result].dtype == "i64" else "trunci"
+                return f"arith.{name} %{value} : {self.type(value)} to {made}"
             case model.Bitcast(_, value):
                 return f"arith.bitcast %{value} : {self.type(value)} to {made}"
             case model.Convert(_, value, saturating):
@@ -106,41 +94,64 @@ class Printer:
                 return f"{name} {names(inputs)} : {made}"
         raise TypeError(op)
 
-    def splat(self, op: model.Splat) -> str:
-        """A constant, or a tensor.splat where the number of tokens is unknown."""
-        name, made = op.result, self.type(op.result)
-        if "?" not in made:
-            return f"  %{name} = arith.constant dense<{op.number}> : {made}"
-        dtype = self.types[name].dtype
-        return (
-            f"  %{name}_n = arith.constant {op.number} : {dtype}\n"
-            f"  %{name}_0 = arith.constant 0 : index\n"
-            f"  %{name}_d = tensor.dim %{op.like}, %{name}_0 : {self.type(op.like)}\n"
-            f"  %{name} = tensor.splat %{name}_n[%{name}_d] : {made}"
-        )
+    # Writes
 
     def write(self, op: model.Write) -> str:
         """A kv.write with its regions."""
         results = names(dest.result for dest in op.destinations)
         types = ", ".join(map(self.type, op.indices))
         mask = f" mask(%{op.mask} : {self.type(op.mask)})" if op.mask else ""
-        puts = (self.put(dest, len(op.indices)) for dest in op.destinations)
+        puts = (self.put(dest, op) for dest in op.destinations)
         return (
             f"{results} = kv.write at({names(op.indices)} : {types}){mask}"
             f"{where_region(op)} negative({op.negative})"
             f" out_of_bounds({op.out_of_bounds})\n" + "\n".join(puts)
         )
 
-    def put(self, dest: model.Destination, num_indices: int) -> str:
-        """One destination of a write with `num_indices` index vectors."""
-        rows = len(dest.rows)
-        order = affine_map(1 + rows, [("dim", i) for i in dest.order])
+    def put(self, dest: model.Destination, op: model.Write) -> str:
+        """One destination of a write."""
+        grid_and_rows = len(self.types[op.indices[0]].dims) + len(dest.rows)
+        order = affine_map(grid_and_rows, [("dim", i) for i in dest.order])
         return (
             f"    put %{dest.values} : {self.type(dest.values)}"
             f" into %{dest.cache} : {self.type(dest.cache)}"
             f"{' box' if dest.box else ''}\n"
-            f"      map({affine_map(1 + num_indices + rows, dest.map)}) order({order})"
+            f"      map({affine_map(grid_and_rows + len(op.indices), dest.map)})"
+            f" order({order})"
             f"{cast_region(self.types[dest.values].dtype, dest.casts)}"
+        )
+
+    # Regions
+
+    def block(self, ops: Sequence[model.Op], yielded: Sequence[str]) -> str:
+        """A region that yields values."""
+        body = "".join(map(self.op, ops))
+        types = self.all_types(yielded)
+        return f"{{\n{body}  scf.yield {names(yielded)} : {types}\n  }}"
+
+    def branch(self, op: model.If) -> str:
+        """An scf.if."""
+        results, thens, otherwises = zip(*op.results, strict=True)
+        return (
+            f"  {names(results)} = scf.if %{op.flag} -> ({self.all_types(results)})"
+            f" {self.block(op.then, thens)}"
+            f" else {self.block(op.otherwise, otherwises)}\n"
+        )
+
+    def loop(self, op: model.For) -> str:
+        """An scf.for, and its bounds."""
+        results, inners, firsts, yielded = zip(*op.carried, strict=True)
+        counter = op.counter
+        carried = ", ".join(
+            f"%{inner} = %{first}" for inner, first in zip(inners, firsts, strict=True)
+        )
+        return (
+            f"  %{counter}_0 = arith.constant 0 : index\n"
+            f"  %{counter}_1 = arith.constant 1 : index\n"
+            f"  %{counter}_n = arith.constant {op.rounds} : index\n"
+            f"  {names(results)} = scf.for %{counter} = %{counter}_0 to %{counter}_n"
+            f" step %{counter}_1 iter_args({carried})"
+            f" -> ({self.all_types(results)}) {self.block(op.body, yielded)}\n"
         )
 
 
@@ -156,9 +167,10 @@ class Program(model.Function):
             mark = " {bufferization.writable = true}" if writable else ""
             return f"%{name}: {printer.type(name)}{mark}"
 
-        arguments = ",\n    ".join(map(argument, self.arguments))
-        types = ", ".join(map(printer.type, self.results))
-        body = "".join(f"{printer.op(op)}\n" for op in self.ops)
+        shown = [*map(argument, self.arguments), *(f"%{f}: i1" for f in self.flags)]
+        arguments = ",\n    ".join(shown)
+        types = printer.all_types(self.results)
+        body = "".join(map(printer.op, self.ops))
         returned = f" {names(self.results)} : {types}" if self.results else ""
         return (
             f"func.func public @{self.name}(\n    {arguments}) -> ({types}) {{\n"

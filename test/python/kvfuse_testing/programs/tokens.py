@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tokens of a write: index vectors, what is computed from them, and masks."""
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from .builder import Builder
 from .layouts import OFFSET, PAGE, PAGE_SIZES, SELECTOR, SLOT, Layout
-from .model import Compare, Compute, Dim, Expr, Extend, Type
+from .model import Compare, Compute, Dim, Expr, Op, Type
+from .spellings import Pair, SpellingBuilder
 
 
 @dataclasses.dataclass
 class Tokens:
-    """Slots of T tokens, or the pages and offsets of them."""
+    """Slots of tokens, or the pages and offsets of them."""
 
-    #: Dimension T.
-    dim: Dim
+    #: The shape of the grid: (T,), or (A, B).
+    dims: tuple[Dim, ...]
     #: i32 or i64 slots, or a pair's pages.
     first: str
     #: A pair's offsets in pages of size `page`.
@@ -38,7 +39,7 @@ class Style:
     where: tuple[str, int] | None
 
 
-class TokenBuilder(Builder):
+class TokenBuilder(SpellingBuilder):
     """Adds index vectors and masks to a program."""
 
     def __init__(self, seed: int) -> None:
@@ -47,32 +48,29 @@ class TokenBuilder(Builder):
             self.tokens() for _ in range(self.rng.choice([1, 1, 1, 2, 3]))
         ]
 
+    @contextlib.contextmanager
+    def region(self) -> Iterator[list[Op]]:
+        """Index values that are computed inside cannot be used afterwards."""
+        shared = [dict(tokens.shared) for tokens in self.all_tokens]
+        with super().region() as ops:
+            yield ops
+        for tokens, known in zip(self.all_tokens, shared, strict=True):
+            tokens.shared = known
+
     def tokens(self) -> Tokens:
         """New index vectors, as arguments."""
         number = len(self.program.types)
-        dim: Dim = 5 if self.chance(0.1) else f"T{number}"
-        dtype = self.rng.choice(["i32", "i64"])
-        vector = Type(dtype, (dim,), (False,))
+        dims: tuple[Dim, ...] = (5 if self.chance(0.1) else f"T{number}",)
+        if self.uses("two-dimensional"):
+            dims = (*dims, self.rng.choice([1, 2, 3]))
+        vector = Type.plain(self.rng.choice(["i32", "i64"]), dims)
         if self.chance(0.75):
-            return Tokens(dim, self.argument("slots", vector))
+            return Tokens(dims, self.argument("slots", vector))
         page = self.rng.choice(PAGE_SIZES)
         pages = self.argument("pages", vector)
         offsets = self.argument("offsets", vector.of(self.rng.choice(["i32", "i64"])))
         self.program.page_sizes |= {pages: page, offsets: page}
-        return Tokens(dim, pages, offsets, page)
-
-    def wide(self, name: str, tokens: Tokens, share: bool) -> str:
-        """`name` as i64."""
-        vector = self.program.types[name]
-        if vector.dtype == "i64":
-            return name
-
-        def make() -> str:
-            result = self.add("wide", vector.of("i64"))
-            self.program.ops.append(Extend(result, name))
-            return result
-
-        return self.once(tokens, ("wide", name), share, make)
+        return Tokens(dims, pages, offsets, page)
 
     def once(
         self, tokens: Tokens, key: tuple, share: bool, make: Callable[[], str]
@@ -84,49 +82,55 @@ class TokenBuilder(Builder):
             tokens.shared[key] = make()
         return tokens.shared[key]
 
-    def page_and_offset(self, style: Style, page: int) -> tuple[str, str]:
-        """Page and offset of slots, computed by the chain."""
-        tokens, share = style.tokens, style.share
-        wide = self.wide(tokens.first, tokens, share)
-        slot, size = ("dim", 0), ("number", page)
-        pages = self.once(
-            tokens,
-            ("page", page),
-            share,
-            lambda: self.apply(("floordiv", slot, size), wide),
+    def wide(self, name: str, tokens: Tokens, share: bool) -> str:
+        """`name` as i64."""
+        return self.once(
+            tokens, ("wide", name), share, lambda: self.resize(name, "i64")
         )
 
-        def make_offset() -> str:
-            if self.chance(0.3):
-                product = ("*", ("dim", 1), ("number", -page))
-                return self.apply(("+", slot, product), wide, pages)
-            return self.apply(("mod", slot, size), wide)
+    def page_and_offset(self, style: Style, page: int) -> Pair:
+        """Page and offset of slots, computed by the chain."""
+        tokens = style.tokens
+        keys = ("page", page), ("offset", page)
+        if not style.share or keys[0] not in tokens.shared:
+            slots = self.wide(tokens.first, tokens, style.share)
+            pair = self.spell(slots, page)
+            if not style.share:
+                return pair
+            tokens.shared |= dict(zip(keys, pair, strict=True))
+        return tokens.shared[keys[0]], tokens.shared[keys[1]]
 
-        return pages, self.once(tokens, ("offset", page), share, make_offset)
+    def slot_of(self, pages: str, offsets: str, page: int) -> Expr:
+        """page * P + offset: computed before the write, or in its map."""
+        if self.uses("recomposed"):
+            return ("index", self.row_id(pages, offsets, page))
+        product = ("*", ("index", pages), ("number", page))
+        return ("+", product, ("index", offsets))
 
     def places(self, style: Style, layout: Layout) -> dict[Expr, Expr]:
         """PAGE, OFFSET, SLOT and SELECTOR over index vectors, by name."""
         tokens, page = style.tokens, layout.page
-        size = ("number", page)
         selector: Expr = ("number", self.rng.randrange(2))
         if SELECTOR in layout.coordinates and self.chance(0.5):
             like = self.wide(tokens.first, tokens, style.share)
             selector = ("index", self.splat(selector[1], like))
         slot: Expr = ("index", tokens.first)
-        if tokens.offset:
-            pages, offsets = slot, ("index", tokens.offset)
-            slot = ("+", ("*", pages, ("number", tokens.page)), offsets)
-        elif style.mode == "inline":
+        size: Expr = ("number", page)
+        made: dict[Expr, Expr] = {SELECTOR: selector}
+        if not tokens.offset and style.mode == "inline":
             pages, offsets = ("floordiv", slot, size), ("mod", slot, size)
-        elif style.mode == "flat" and not layout.paged:
-            pages = offsets = ("number", 0)
-            slot = ("index", self.wide(tokens.first, tokens, style.share))
+            flat: Expr = ("+", ("*", pages, size), offsets)
+            return made | {PAGE: pages, OFFSET: offsets, SLOT: flat}
+        if not tokens.offset and style.mode == "flat" and not layout.paged:
+            wide = self.wide(tokens.first, tokens, style.share)
+            return made | {SLOT: ("index", wide)}
+        if tokens.offset:
+            page, pair = tokens.page, (tokens.first, tokens.offset)
         else:
-            pages, offsets = (
-                ("index", name) for name in self.page_and_offset(style, page)
-            )
-            slot = ("+", ("*", pages, size), offsets)
-        return {PAGE: pages, OFFSET: offsets, SLOT: slot, SELECTOR: selector}
+            pair = self.page_and_offset(style, page)
+        if not layout.paged:
+            made[SLOT] = self.slot_of(*pair, page)
+        return made | {PAGE: ("index", pair[0]), OFFSET: ("index", pair[1])}
 
     def comparison(self, tokens: Tokens) -> str:
         """A mask from comparing slots with a constant."""
@@ -138,7 +142,7 @@ class TokenBuilder(Builder):
         )
         bound = self.splat(number, slots)
         result = self.add("mask", self.program.types[slots].of("i1"))
-        self.program.ops.append(Compare(result, predicate, slots, bound))
+        self.ops.append(Compare(result, predicate, slots, bound))
         return result
 
     def mask(self, tokens: Tokens) -> str | None:
@@ -148,16 +152,20 @@ class TokenBuilder(Builder):
             return None
         if kind == "comparison":
             return self.comparison(tokens)
-        vector = Type("i1", (tokens.dim,), (False,))
-        given = self.once(
-            tokens, ("mask",), True, lambda: self.argument("mask", vector)
-        )
+        vector = Type.plain("i1", tokens.dims)
+        # An argument is known everywhere, also if a region made it.
+        given = [
+            name
+            for name in self.program.arguments
+            if self.program.types[name] == vector
+        ]
+        mask = given[0] if given else self.argument("mask", vector)
         if kind == "argument":
-            return given
+            return mask
         result = self.add("mask", vector)
         name = self.rng.choice(["arith.andi", "arith.ori"])
-        inputs = (given, self.comparison(tokens))
-        self.program.ops.append(Compute(result, name, inputs))
+        inputs = (mask, self.comparison(tokens))
+        self.ops.append(Compute(result, name, inputs))
         return result
 
     def style(self) -> Style:

@@ -1,0 +1,28 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What programs may have besides plain layers, and how often."""
+
+#: Feature -> its probability wherever a program could have it.
+FEATURES = {
+    # Index values
+    "spelling": 0.3,
+    "mixed-division": 0.02,
+    "recomposed": 0.2,
+    # Grids of tokens
+    "two-dimensional": 0.1,
+    "unit-dimension": 0.0,
+    "heads-grid": 0.0,
+    "flattened": 0.0,
+    # Values
+    "scale": 0.0,
+    "clamp": 0.0,
+    # Caches
+    "pool": 0.0,
+    "boxes": 0.1,
+    # Control flow
+    "conditional": 0.0,
+    "prewritten": 0.0,
+    "loop": 0.0,
+    # Readers
+    "part-read": 0.0,
+}
