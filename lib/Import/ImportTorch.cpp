@@ -10,8 +10,8 @@
 
 #include "kvfuse/Import/Passes.h"
 
+#include "TorchCaches.h"
 #include "TorchFunction.h"
-#include "TorchIndexPut.h"
 #include "TorchTypes.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -34,63 +34,71 @@ class FunctionImporter {
 public:
   FunctionImporter(func::FuncOp func, const Policies &policies)
       : func(func), policies(policies), chain(func, policies),
-        builder(func.getContext()) {}
+        caches(chain, func.getContext()), builder(func.getContext()) {}
 
   LogicalResult run();
 
 private:
   LogicalResult importWrite(Operation *op);
-  void replaceByWrite(Operation *op, kv::WriteOp write);
+  FailureOr<Placement> place(Operation *op, const RowWrite &write,
+                             FailureOr<CacheView> &view);
   void reportOpaqueOps();
 
   func::FuncOp func;
   const Policies &policies;
   ChainConverter chain;
+  CacheVersions caches;
   OpBuilder builder;
-  /// Torch operations that the import has made superfluous.
-  SmallVector<Operation *> replaced;
-  /// Those of index_put that a remark has named already.
+  /// Those of the writes that a remark has named already.
   SmallPtrSet<Operation *, 4> refused;
 };
 } // namespace
 
+/// Where `write` writes in the cache that its tensor is a view of. Emits a
+/// remark on failure.
+FailureOr<Placement> FunctionImporter::place(Operation *op,
+                                             const RowWrite &write,
+                                             FailureOr<CacheView> &view) {
+  ViewRefusal why;
+  view = readView(write.cache, why);
+  if (succeeded(view)) {
+    FailureOr<Placement> placement = placeWrite(write, *view, why);
+    if (succeeded(placement))
+      return placement;
+  }
+  emitRefusal(op, why.reason, why.found, why.suggest, why.cause);
+  return failure();
+}
+
 /// index_put(cache, [i, none, j], rows, false)
 ///   -> kv.write at(i, j) put rows into cache map((t, i, j, h, d) -> (i, h, j,
 ///      d))
-/// Negative indices wrap and those outside the cache fail, as in torch.
+/// Negative indices wrap, or are errors where torch says so, and those outside
+/// the cache fail, as in torch.
 LogicalResult FunctionImporter::importWrite(Operation *op) {
-  FailureOr<IndexPut> put = readIndexPut(op);
-  if (failed(put)) {
+  FailureOr<RowWrite> write = readRowWrite(op);
+  FailureOr<CacheView> view = failure();
+  FailureOr<Placement> placement = failure();
+  if (succeeded(write))
+    placement = place(op, *write, view);
+  if (failed(placement)) {
     refused.insert(op);
     return success();
   }
-  SmallVector<Value> indices = chain.convertIndices(put->indices, op);
+  SmallVector<Value> indices = chain.convertIndices(write->indices, op);
   FailureOr<Value> mask = chain.getMask(indices, op);
   if (failed(mask))
     return failure();
-  Value cache = chain.convertCache(put->cache);
-  Value values = chain.convert(put->values);
+  Value values = chain.convert(write->values);
   builder.setInsertionPoint(op);
-  if (put->repeatedDims.any())
-    values = tensor::dropGivenUnitDims(builder, op->getLoc(), values,
-                                       put->repeatedDims);
-  replaceByWrite(op, kv::WriteOp::create(builder, op->getLoc(), indices, *mask,
-                                         cache, values, put->map, put->order,
-                                         /*boxes=*/false, policies.negative,
-                                         policies.outOfBounds));
+  if (write->droppedIndexDims.any())
+    for (Value &index : indices)
+      index = tensor::dropGivenUnitDims(builder, op->getLoc(), index,
+                                        write->droppedIndexDims);
+  caches.write(op, *write, *view, *placement, indices, *mask, values,
+               policies.negative.value_or(write->negative),
+               policies.outOfBounds);
   return success();
-}
-
-/// Users that are not converted see the new cache through a cast.
-void FunctionImporter::replaceByWrite(Operation *op, kv::WriteOp write) {
-  Value result = write->getResult(0);
-  OperationState state(op->getLoc(), kFromBuiltin, result,
-                       op->getResultTypes());
-  Operation *cast = builder.create(state);
-  op->replaceAllUsesWith(cast);
-  chain.record(cast->getResult(0), result);
-  // The operation itself goes last, with what only it used.
-  replaced.append({op, cast});
 }
 
 /// Names the operations, unknown to kvfuse, that take a cache: readers or
@@ -119,14 +127,22 @@ void FunctionImporter::reportOpaqueOps() {
 }
 
 LogicalResult FunctionImporter::run() {
-  SmallVector<Operation *> indexPuts;
+  SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIndexPut(op))
-      indexPuts.push_back(op);
+    if (isRowWrite(op) || isViewOp(op) || readSliceScatter(op))
+      ops.push_back(op);
   });
-  for (Operation *op : indexPuts)
-    if (failed(importWrite(op)))
-      return failure();
+  for (Operation *op : ops) {
+    if (isRowWrite(op)) {
+      if (failed(importWrite(op)))
+        return failure();
+    } else if (std::optional<SliceScatter> scatter = readSliceScatter(op)) {
+      caches.putBack(*scatter);
+    } else {
+      caches.undoViews(op);
+    }
+  }
+  SmallVector<Operation *> replaced(caches.getReplaced());
   if (replaced.empty())
     return success();
   if (failed(checkMetadata(func, chain, replaced)))

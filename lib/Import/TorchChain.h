@@ -18,7 +18,8 @@ namespace kvfuse::torch {
 
 /// What the user says about indices and casts, beyond the program.
 struct Policies {
-  mlir::kv::NegativePolicy negative = mlir::kv::NegativePolicy::wrap;
+  /// What negative indices mean; nothing is what torch's operation says.
+  std::optional<mlir::kv::NegativePolicy> negative;
   mlir::kv::BoundsPolicy outOfBounds = mlir::kv::BoundsPolicy::trap;
   /// Tokens with a negative index are masked (SX4).
   bool skipNegative = false;
@@ -64,6 +65,8 @@ public:
     builtins[value] = converted;
   }
   bool isConverted(mlir::Value value) const { return builtins.contains(value); }
+  /// What holds `value`, if it has been converted, or else null.
+  mlir::Value lookup(mlir::Value value) const { return builtins.lookup(value); }
   /// Torch operations that are no longer needed if nobody else uses them.
   mlir::ArrayRef<mlir::Operation *> getConvertedOps() const {
     return convertedOps.getArrayRef();

@@ -23,8 +23,8 @@ mlir::LogicalResult
 checkMetadata(mlir::func::FuncOp func, const ChainConverter &chain,
               llvm::SmallVectorImpl<mlir::Operation *> &holding);
 
-/// Erases those of `ops` that nobody uses, and then the constants, lists and
-/// casts that only they used.
+/// Erases those of `ops` that nobody uses, and then the constants, lists, views
+/// and casts that only they used.
 void eraseDeadOps(mlir::ArrayRef<mlir::Operation *> ops);
 
 /// Gives a function that holds no Torch operation but casts builtin types: the

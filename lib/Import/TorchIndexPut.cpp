@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TorchIndexPut.h"
+#include "TorchRowWrite.h"
 
 #include "TorchShapes.h"
 #include "TorchTypes.h"
@@ -17,17 +17,6 @@ using namespace mlir;
 using namespace kvfuse;
 using namespace kvfuse::torch;
 
-bool torch::isIndexPut(Operation *op) {
-  static constexpr StringLiteral kNames[] = {
-      "torch.aten._index_put_impl",
-      "torch.aten._unsafe_index_put",
-      "torch.aten._unsafe_index_put.hacked_twin",
-      "torch.aten.index_put",
-      "torch.aten.index_put.hacked_twin",
-  };
-  return llvm::is_contained(kNames, getTorchName(op));
-}
-
 static LogicalResult refuse(Operation *op, Refusal refusal, const Twine &found,
                             const Twine &suggest = "") {
   emitRefusal(op, refusal, found, suggest);
@@ -38,54 +27,19 @@ static LogicalResult refuse(Operation *op, Refusal refusal, const Twine &found,
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Cache, values and the flag: a write of rows of the cache's own type.
-static LogicalResult readOperands(Operation *op, IndexPut &put) {
+/// Cache, values and the flag.
+static LogicalResult readOperands(Operation *op, RowWrite &put) {
   if (op->getNumOperands() < 4 || op->getNumResults() != 1)
     return refuse(op, Refusal::OpaqueOp,
                   getTorchName(op) + " has " + Twine(op->getNumOperands()) +
                       " operands instead of 4");
-  put.cache = op->getOperand(0);
-  put.values = op->getOperand(2);
   std::optional<bool> accumulates = readBool(op->getOperand(3));
   if (!accumulates || *accumulates)
     return refuse(op, Refusal::Accumulate,
                   accumulates ? "adds the rows to the cache"
                               : "whether rows are added is no constant",
                   "write with accumulate=False");
-
-  RankedTensorType cache = readTensorType(put.cache.getType());
-  RankedTensorType values = readTensorType(put.values.getType());
-  if (!cache || !values || op->getResult(0).getType() != put.cache.getType())
-    return refuse(op, Refusal::OpaqueOp,
-                  "takes " + toText(put.values.getType()) + " and " +
-                      toText(put.cache.getType()) + " to " +
-                      toText(op->getResult(0).getType()),
-                  "export with static ranks and element types");
-  if (cache.getElementType() != values.getElementType())
-    return refuse(op, Refusal::OpaqueOp,
-                  "rows of " + toText(values.getElementType()) +
-                      " for a cache of " + toText(cache.getElementType()),
-                  "cast the rows to the element type of the cache");
-  return success();
-}
-
-/// SX1 for the tensor that indexes dimension `dim`.
-static LogicalResult checkIndexType(Operation *op, Value index, unsigned dim) {
-  RankedTensorType type = readTensorType(index.getType());
-  // Torch takes tensors of bool and of uint8 for masks.
-  if (type && (type.getElementType().isSignlessInteger(1) ||
-               type.getElementType().isUnsignedInteger(8)))
-    return refuse(op, Refusal::MaskIndex,
-                  "dimension " + Twine(dim) + " is indexed by the mask " +
-                      toText(index.getType()),
-                  "index by slot numbers");
-  if (!type || (!type.getElementType().isSignedInteger(32) &&
-                !type.getElementType().isSignedInteger(64)))
-    return refuse(op, Refusal::IndexUnknown,
-                  "SX1: dimension " + Twine(dim) + " is indexed by " +
-                      toText(index.getType()),
-                  "index by tensors of int32 or int64");
-  return success();
+  return readCacheAndValues(op, put, /*cache=*/0, /*values=*/2);
 }
 
 static std::string printTypes(ValueRange values) {
@@ -96,7 +50,7 @@ static std::string printTypes(ValueRange values) {
 }
 
 /// The index tensors, and in `dims` the dimensions that they index.
-static LogicalResult readIndices(Operation *op, IndexPut &put,
+static LogicalResult readIndices(Operation *op, RowWrite &put,
                                  SmallVectorImpl<unsigned> &dims) {
   std::optional<OperandRange> list = readList(op->getOperand(1));
   unsigned rank = readTensorType(put.cache.getType()).getRank();
@@ -177,7 +131,7 @@ static SmallVector<int64_t> getExtents(ArrayRef<int64_t> grid,
 
 /// The order of the values' dimensions, by torch's broadcast: aligned at the
 /// right, absent dimensions and those of size 1 are repeated.
-static LogicalResult readOrder(Operation *op, IndexPut &put,
+static LogicalResult readOrder(Operation *op, RowWrite &put,
                                ArrayRef<unsigned> target,
                                ArrayRef<int64_t> extents) {
   MLIRContext *context = op->getContext();
@@ -214,8 +168,8 @@ static LogicalResult readOrder(Operation *op, IndexPut &put,
   return success();
 }
 
-FailureOr<IndexPut> torch::readIndexPut(Operation *op) {
-  IndexPut put;
+FailureOr<RowWrite> torch::readIndexPut(Operation *op) {
+  RowWrite put;
   SmallVector<unsigned> dims;
   if (failed(readOperands(op, put)) || failed(readIndices(op, put, dims)))
     return failure();

@@ -7,6 +7,7 @@
 
 #include "TorchFunction.h"
 #include "TorchTypes.h"
+#include "TorchViews.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -27,7 +28,8 @@ void torch::eraseDeadOps(ArrayRef<Operation *> ops) {
       continue;
     for (Value operand : op->getOperands())
       if (Operation *def = operand.getDefiningOp())
-        if (isConstantOrList(def) || isCast(def) || candidates.contains(def))
+        if (isConstantOrList(def) || isCast(def) || isViewOp(def) ||
+            candidates.contains(def))
           worklist.insert(def);
     candidates.erase(op);
     op->erase();
