@@ -77,51 +77,126 @@ func.func @tokens(%s: memref<?xi64>, %r: memref<?xi64>, %m: memref<?xi1>, %v: me
 
 // -----
 
-// What reads or writes memory, or is not known, ends a run; so does a refused
-// write.
+// Earlier writes move down over what touches other memory, also over writes for
+// other tokens, which are runs of their own.
 
-// CHECK-LABEL: func.func @effects(
-// CHECK-COUNT-4: kv.write
-// CHECK:         return
-func.func @effects(%s: memref<?xi64>, %v: memref<?x8xf32>, %a: memref<?x8xf32>, %b: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>) {
+// CHECK-LABEL: func.func @between(
+// CHECK-NOT:     kv.write
+// CHECK:         memref.load %arg2
+// CHECK-NEXT:    memref.store
+// CHECK-NEXT:    scf.if
+// CHECK:           memref.store
+// CHECK:         kv.write at(%arg0 : memref<?xi64>)
+// CHECK-NEXT:      put %arg2 : memref<?x8xf32> into %arg3 :
+// CHECK-NEXT:      put %arg2 : memref<?x8xf32> into %arg4 :
+// CHECK-NEXT:    kv.write at(%arg1 : memref<?xi64>)
+// CHECK-NEXT:      put %arg2 : memref<?x8xf32> into %arg5 :
+// CHECK-NEXT:      put %arg2 : memref<?x8xf32> into %arg6 :
+// CHECK-NEXT:    return
+func.func @between(%s: memref<?xi64>, %r: memref<?xi64>, %v: memref<?x8xf32>, %a: memref<?x8xf32>, %b: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>, %other: memref<f32>, %go: i1) {
   %c0 = arith.constant 0 : index
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %a : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  kv.write at(%r : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   %x = memref.load %v[%c0, %c0] : memref<?x8xf32>
+  memref.store %x, %other[] : memref<f32>
+  scf.if %go {
+    memref.store %x, %other[] : memref<f32>
+  }
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
-  "unknown.op"() : () -> ()
+  kv.write at(%r : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return
+}
+
+// -----
+
+// What reads a cache that was written, changes what a write reads, ends the life
+// of it, or is not known, stays between the writes. A refused write stays alone.
+
+// CHECK-LABEL: func.func @order(
+// CHECK-COUNT-7: kv.write
+// CHECK-NOT:     kv.write
+// CHECK:         return
+func.func @order(%s: memref<?xi64>, %v: memref<?x8xf32>, %w: memref<?x8xf32>, %a: memref<?x8xf32>, %b: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>, %other: memref<f32>, %go: i1) {
+  %c0 = arith.constant 0 : index
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %a : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %x = memref.load %a[%c0, %c0] : memref<?x8xf32>
+  memref.store %x, %other[] : memref<f32>
+  // expected-remark-re @below {{[Missed] order | Category:kvfuse | Function=order | Cause=loc("{{.*}}":{{[0-9]+}}:8), Reason="an operation between this write and an earlier one for the same tokens uses what the earlier one writes, or changes what it reads", Suggestion="move that operation before the earlier write or behind this one"}}
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  scf.if %go {
+    memref.store %x, %v[%c0, %c0] : memref<?x8xf32>
+  }
+  // expected-remark @below {{[Missed] order}}
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  "unknown.op"() : () -> ()
+  // expected-remark @below {{[Missed] order}}
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-    put %v : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    put %w : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  memref.dealloc %w : memref<?x8xf32>
+  // expected-remark @below {{[Missed] order}}
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %a : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    attributes {kv.refused = "mixed-division"}
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %a : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
     attributes {kv.refused = "mixed-division"}
   return
 }
 
 // -----
 
-// SM2, SM3: views of one buffer stay apart, and so does a buffer of which it is
-// not known where it comes from.
+// SM2, SM3: views that may overlap stay apart, and so does a buffer of which it
+// is not known where it comes from.
 
 // CHECK-LABEL: func.func @aliases(
-// CHECK-COUNT-4: kv.write
+// CHECK-COUNT-5: kv.write
 // CHECK:         return
+memref.global @pool : memref<32x8xf32>
 func.func @aliases(%s: memref<?xi64>, %v: memref<4x8xf32>, %a: memref<32x8xf32>, %b: memref<?x8xf32>) {
-  %low = memref.subview %a[0, 0] [16, 8] [1, 1] : memref<32x8xf32> to memref<16x8xf32, strided<[8, 1]>>
+  %low = memref.subview %a[0, 0] [17, 8] [1, 1] : memref<32x8xf32> to memref<17x8xf32, strided<[8, 1]>>
   %high = memref.subview %a[16, 0] [16, 8] [1, 1] : memref<32x8xf32> to memref<16x8xf32, strided<[8, 1], offset: 128>>
-  %rows = memref.subview %a[0, 0] [4, 8] [1, 1] : memref<32x8xf32> to memref<4x8xf32, strided<[8, 1]>>
+  %rows = memref.subview %a[16, 0] [4, 8] [1, 1] : memref<32x8xf32> to memref<4x8xf32, strided<[8, 1], offset: 128>>
   %other = "unknown.buffer"() : () -> memref<?x8xf32>
+  %pool = memref.get_global @pool : memref<32x8xf32>
+  %again = memref.get_global @pool : memref<32x8xf32>
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-    put %v : memref<4x8xf32> into %low : memref<16x8xf32, strided<[8, 1]>> map(affine_map<(t, s, d) -> (s, d)>)
+    put %v : memref<4x8xf32> into %low : memref<17x8xf32, strided<[8, 1]>> map(affine_map<(t, s, d) -> (s, d)>)
   // expected-remark-re @below {{[Missed] dest-alias | Category:kvfuse | Function=aliases | Cause=loc("{{.*}}":{{[0-9]+}}:3), Reason="two destinations may be views of one buffer", Suggestion="pass caches that do not overlap as arguments of their own"}}
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<4x8xf32> into %high : memref<16x8xf32, strided<[8, 1], offset: 128>> map(affine_map<(t, s, d) -> (s, d)>)
   // expected-remark-re @below {{[Missed] alias-value | Category:kvfuse | Function=aliases | Cause=loc({{.*}}), Reason="what one write reads may be a view of what the other writes", Suggestion="copy the values before they are written"}}
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-    put %rows : memref<4x8xf32, strided<[8, 1]>> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    put %rows : memref<4x8xf32, strided<[8, 1], offset: 128>> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   // expected-remark @below {{dest-alias}}
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<4x8xf32> into %other : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  // expected-remark @below {{dest-alias}}
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<4x8xf32> into %pool : memref<32x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return
+}
+
+// -----
+
+// A cache that was expanded has many elements in one place.
+
+// CHECK-LABEL: func.func @expanded(
+// CHECK-COUNT-2: kv.write
+// CHECK:         return
+func.func @expanded(%s: memref<?xi64>, %v: memref<?x8xf32>, %a: memref<?x4x8xf32, strided<[8, 0, 1]>>, %b: memref<?x8xf32>) {
+  // expected-remark-re @below {{[Missed] overlap | Category:kvfuse | Function=expanded | Cause=loc({{.*}}), Reason="elements of the cache lie in one place: a dimension has stride 0", Suggestion="write into the cache before it is expanded"}}
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %a : memref<?x4x8xf32, strided<[8, 0, 1]>> map(affine_map<(t, s, h, d) -> (s, h, d)>) order(affine_map<(t, h, d) -> (t, d)>)
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %b : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   return
 }

@@ -230,15 +230,27 @@ def KVCheckInPlace : Pass<"kv-check-in-place", "::mlir::ModuleOp"> {
 def KVMergeWrites : Pass<"kv-merge-writes"> {
   let summary = "merge neighbouring writes on buffers into one";
   let description = [{
-    Overview: writes on buffers with equal indices, mask, region `where` and
-    policies, and only operations without memory effects between them, become
-    one write with all their destinations. Maps, page sizes, head counts, types
-    and layouts may differ per destination.
+    Overview: writes of one block with equal indices, mask, region `where` and
+    policies become one write with all their destinations, at the place of the
+    last. Maps, page sizes, head counts, head dimensions, types and layouts may
+    differ per destination.
+
+    Earlier writes move down over what stands between: an operation stays there
+    if its memory effects touch no destination of the earlier writes and change
+    nothing that they read, for all that upstream's alias analysis can tell.
+    Otherwise the writes stay apart, with a remark `order`.
 
     Destinations must be disjoint (SM2) and values must not overlap them (SM3).
-    That is taken as given for distinct arguments of the function (SM8); two
-    views of one buffer stay apart, with a remark `dest-alias` or `alias-value`.
-    A merged write has at most 4096 bytes of kernel parameters.
+    Distinct arguments of the function are (SM8). Parts of one buffer must be
+    proven to be: slices side by side, other constants in a coordinate (K and V
+    of a pool), other columns or bytes of a row. Otherwise the writes stay apart,
+    with a remark `dest-alias` or `alias-value`. A cache with a dimension of
+    stride 0 is not merged with others (`overlap`).
+
+    Layers that nothing separates share a launch, up to the 4096 bytes of
+    parameters that a kernel has on every target. That is the only choice: a
+    launch costs more than a few rows take to copy, and no layer could have begun
+    earlier, for nothing runs between them.
 
     Before: kv IR on buffers. After: neighbours are merged.
 

@@ -8,6 +8,7 @@
 #ifndef KVFUSE_DIALECT_KV_IR_KV_H
 #define KVFUSE_DIALECT_KV_IR_KV_H
 
+#include "kvfuse/Dialect/KV/IR/Interval.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -218,6 +218,12 @@ def KV_WriteOp : KV_Op<"write", [
     /// That extent, if it is static, or else ShapedType::kDynamic.
     int64_t getStaticRowExtent(unsigned i, unsigned row);
 
+    /// The values that each dimension of the map of destination `i` can take,
+    /// from the static sizes of grid and rows; of index values nothing is known.
+    SmallVector<Interval> getMapIntervals(unsigned i);
+    /// The values of coordinate `dim` of destination `i`, before wrapping.
+    Interval getCoordinateInterval(unsigned i, unsigned dim);
+
     /// Does coordinate `dim` of destination `i` need a bounds test (SX5)? Not if
     /// it is covered exactly, or provably inside a static size. What remains to
     /// be tested depends on the policies.

@@ -1,0 +1,318 @@
+//===- Disjoint.cpp - Writes to other parts of one buffer -----------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Three proofs, each good for what the others cannot see:
+// - by slices: upstream's value bounds, where offsets are computed;
+// - by coordinates: the position of an element in row-major order over some
+//   trailing dimensions of the buffer, which is another for other coordinates;
+// - by addresses: offset plus strides times coordinates, for views of other
+//   shapes whose layout is static.
+// The last two compare intervals of numbers, or of their remainders by a number
+// that all else is a multiple of, such as the page stride.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Disjoint.h"
+
+#include "Caches.h"
+#include "LinearForm.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace mlir;
+using namespace mlir::kv;
+using namespace kvfuse;
+
+//===----------------------------------------------------------------------===//
+// Touched elements
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One coordinate of touched elements. The interval always holds; the
+/// expression, in dimensions of the write's map, is null if it is not known.
+struct Coordinate {
+  AffineExpr expr;
+  Interval interval;
+};
+
+/// The elements of `buffer` that a destination of a write, or a view, touches.
+struct Footprint {
+  Footprint(WriteOp write, unsigned i);
+  explicit Footprint(Value view);
+
+  Value buffer;
+  SmallVector<Coordinate> coordinates;
+  /// Values of the dimensions of expressions.
+  SmallVector<Interval> dims;
+  /// The slice of `buffer` that they lie in, if there is one.
+  OffsetSizeAndStrideOpInterface slice;
+
+private:
+  void stripViews();
+  void stripSlice(OffsetSizeAndStrideOpInterface op, ShapedType source,
+                  const llvm::SmallBitVector &dropped);
+};
+} // namespace
+
+/// A coordinate that is written lies inside the cache (SX5). One that may be
+/// negative may be wrapped (SX4) to anywhere.
+Footprint::Footprint(WriteOp write, unsigned i)
+    : buffer(write.getDests()[i]), dims(write.getMapIntervals(i)) {
+  ShapedType type = write.getDestType(i);
+  for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+    Interval inside = getIntervalBelow(type.getDimSize(dim));
+    Interval interval = write.getCoordinateInterval(i, dim);
+    if (interval.mayBeNegative() && write.getNegative() == NegativePolicy::wrap)
+      coordinates.push_back({AffineExpr(), inside});
+    else
+      coordinates.push_back(
+          {write.getMap(i).getResult(dim), intersect(interval, inside)});
+  }
+  stripViews();
+}
+
+Footprint::Footprint(Value view) : buffer(view) {
+  for (int64_t size : cast<ShapedType>(view.getType()).getShape())
+    coordinates.push_back({AffineExpr(), getIntervalBelow(size)});
+  stripViews();
+}
+
+void Footprint::stripViews() {
+  while (Operation *def = buffer.getDefiningOp()) {
+    if (auto write = dyn_cast<WriteOp>(def)) {
+      buffer = write.getDests()[cast<OpResult>(buffer).getResultNumber()];
+    } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(def)) {
+      buffer = insertion.getDest();
+    } else if (auto extraction = dyn_cast<tensor::ExtractSliceOp>(def)) {
+      stripSlice(extraction, extraction.getSourceType(),
+                 extraction.getDroppedDims());
+      buffer = extraction.getSource();
+    } else if (auto subview = dyn_cast<memref::SubViewOp>(def)) {
+      stripSlice(subview, subview.getSourceType(), subview.getDroppedDims());
+      buffer = subview.getSource();
+    } else if (isa<tensor::CastOp, memref::CastOp>(def) &&
+               isa<RankedTensorType, MemRefType>(
+                   def->getOperand(0).getType())) {
+      buffer = def->getOperand(0);
+    } else {
+      break;
+    }
+  }
+}
+
+void Footprint::stripSlice(OffsetSizeAndStrideOpInterface op, ShapedType source,
+                           const llvm::SmallBitVector &dropped) {
+  slice = op;
+  MLIRContext *context = op->getContext();
+  SmallVector<Coordinate> outer;
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < source.getRank(); ++dim) {
+    Coordinate inner{getAffineConstantExpr(0, context), {0, 0}};
+    if (!dropped[dim])
+      inner = coordinates[next++];
+    Interval inside = getIntervalBelow(source.getDimSize(dim));
+    if (op.isDynamicOffset(dim) || op.isDynamicStride(dim)) {
+      outer.push_back({AffineExpr(), inside});
+      continue;
+    }
+    int64_t offset = op.getStaticOffset(dim), stride = op.getStaticStride(dim);
+    Interval interval = inner.interval * stride + Interval{offset, offset};
+    outer.push_back({inner.expr ? inner.expr * stride + offset : AffineExpr(),
+                     intersect(interval, inside)});
+  }
+  coordinates = std::move(outer);
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of elements
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How elements are numbered: offset plus strides times coordinates. Of the
+/// first `numMultiples` strides only a divisor is known, and given.
+struct Layout {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  unsigned numMultiples = 0;
+};
+} // namespace
+
+/// Row-major order, as far as the sizes in `shape` are known.
+static Layout getRowMajorLayout(ArrayRef<int64_t> shape) {
+  Layout layout;
+  layout.strides.assign(shape.size(), 1);
+  for (unsigned dim = shape.size(); dim-- > 1;) {
+    int64_t stride = layout.strides[dim];
+    std::optional<int64_t> next;
+    if (layout.numMultiples == 0 && !ShapedType::isDynamic(shape[dim]))
+      next = llvm::checkedMul(stride, shape[dim]);
+    else if (layout.numMultiples == 0)
+      layout.numMultiples = dim;
+    layout.strides[dim - 1] = next.value_or(stride);
+  }
+  return layout;
+}
+
+/// Numberings of a buffer of `shape` that tell elements apart: other numbers
+/// are of other elements, though not the other way round.
+static SmallVector<Layout> getNumberings(ArrayRef<int64_t> shape) {
+  SmallVector<Layout> numberings = {getRowMajorLayout(shape)};
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    Layout &byDim = numberings.emplace_back();
+    byDim.strides.assign(shape.size(), 0);
+    byDim.strides[dim] = 1;
+  }
+  return numberings;
+}
+
+/// The layout in `type`, if it is static.
+static std::optional<Layout> getStaticLayout(Type type) {
+  Layout layout;
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref ||
+      failed(memref.getStridesAndOffset(layout.strides, layout.offset)) ||
+      ShapedType::isDynamic(layout.offset) ||
+      llvm::any_of(layout.strides, ShapedType::isDynamic))
+    return std::nullopt;
+  return layout;
+}
+
+/// Intervals that hold the numbers of all elements of `footprint`, up to
+/// multiples of `modulus` if there is one; none if nothing is known. Two
+/// estimates: from the bounds of each coordinate, and from what coordinates
+/// have in common, as in (e floordiv c, e mod c).
+static SmallVector<Interval> getNumbers(const Footprint &footprint,
+                                        const Layout &layout,
+                                        std::optional<int64_t> modulus) {
+  Interval byBounds{layout.offset, layout.offset}, unknown = byBounds;
+  LinearForm form;
+  for (auto [k, coordinate] : llvm::enumerate(footprint.coordinates)) {
+    int64_t stride = layout.strides[k];
+    if (modulus && stride % *modulus == 0)
+      continue;
+    if (k < layout.numMultiples)
+      return {};
+    Interval scaled = coordinate.interval * stride;
+    byBounds = byBounds + scaled;
+    if (!coordinate.expr)
+      unknown = unknown + scaled;
+    else if (failed(form.add(coordinate.expr, stride)))
+      return {};
+  }
+  if (failed(form.recombine()))
+    return {byBounds};
+  return {byBounds, form.getInterval(footprint.dims, modulus) + unknown};
+}
+
+/// The strides, and factors of coordinates times strides: what the rest may be
+/// a multiple of.
+static void collectModuli(const Footprint &footprint, const Layout &layout,
+                          llvm::SetVector<int64_t> &moduli) {
+  moduli.insert_range(layout.strides);
+  LinearForm form;
+  for (auto [k, coordinate] : llvm::enumerate(footprint.coordinates))
+    if (coordinate.expr && k >= layout.numMultiples &&
+        failed(form.add(coordinate.expr, layout.strides[k])))
+      return;
+  form.collectFactors(moduli);
+}
+
+/// Have the intervals nothing in common, not even up to multiples of `modulus`
+/// if there is one?
+static bool areApart(const Interval &lhs, const Interval &rhs,
+                     std::optional<int64_t> modulus) {
+  auto isLess = [](std::optional<int64_t> a, std::optional<int64_t> b) {
+    return a && b && *a < *b;
+  };
+  if (!modulus)
+    return isLess(lhs.high, rhs.low) || isLess(rhs.high, lhs.low);
+  // `lhs` ends before `rhs` starts, which ends inside the period.
+  if (!lhs.low || !lhs.high || !rhs.low || !rhs.high)
+    return false;
+  auto distance = llvm::checkedSub(*rhs.low, *lhs.low);
+  auto lhsLast = llvm::checkedSub(*lhs.high, *lhs.low);
+  auto rhsLast = llvm::checkedSub(*rhs.high, *rhs.low);
+  if (!distance || !lhsLast || !rhsLast)
+    return false;
+  int64_t start = llvm::mod(*distance, *modulus);
+  return *lhsLast < start && isLess(*rhsLast, *modulus - start);
+}
+
+static bool areDisjoint(const Footprint &lhs, const Layout &lhsLayout,
+                        const Footprint &rhs, const Layout &rhsLayout) {
+  auto areDisjointBy = [&](std::optional<int64_t> modulus) {
+    SmallVector<Interval> others = getNumbers(rhs, rhsLayout, modulus);
+    return llvm::any_of(
+        getNumbers(lhs, lhsLayout, modulus), [&](const Interval &interval) {
+          return llvm::any_of(others, [&](const Interval &other) {
+            return areApart(interval, other, modulus);
+          });
+        });
+  };
+  llvm::SetVector<int64_t> moduli;
+  collectModuli(lhs, lhsLayout, moduli);
+  collectModuli(rhs, rhsLayout, moduli);
+  return areDisjointBy(std::nullopt) ||
+         llvm::any_of(moduli, [&](int64_t modulus) {
+           return modulus > 1 && areDisjointBy(modulus);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Proofs
+//===----------------------------------------------------------------------===//
+
+static bool areDisjointSlices(const Footprint &lhs, const Footprint &rhs) {
+  if (!lhs.slice || !rhs.slice)
+    return false;
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      lhs.slice->getContext(), HyperrectangularSlice(lhs.slice),
+      HyperrectangularSlice(rhs.slice));
+  return succeeded(overlap) && !*overlap;
+}
+
+/// The memref whose pointer `memref` has: strides and offset of a type count
+/// from there.
+static Value getPointer(Value memref) {
+  while (Operation *def = memref.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
+            def))
+      break;
+    memref = def->getOperand(0);
+  }
+  return memref;
+}
+
+static bool areDisjoint(const Footprint &lhs, const Footprint &rhs) {
+  auto lhsType = cast<ShapedType>(lhs.buffer.getType());
+  auto rhsType = cast<ShapedType>(rhs.buffer.getType());
+  if (stripTypeCasts(lhs.buffer) == stripTypeCasts(rhs.buffer)) {
+    if (lhsType.getShape() != rhsType.getShape())
+      return false;
+    return llvm::any_of(getNumberings(lhsType.getShape()),
+                        [&](const Layout &layout) {
+                          return areDisjoint(lhs, layout, rhs, layout);
+                        }) ||
+           areDisjointSlices(lhs, rhs);
+  }
+  if (!isa<MemRefType>(lhsType) || !isa<MemRefType>(rhsType) ||
+      getPointer(lhs.buffer) != getPointer(rhs.buffer))
+    return false;
+  std::optional<Layout> lhsLayout = getStaticLayout(lhsType);
+  std::optional<Layout> rhsLayout = getStaticLayout(rhsType);
+  return lhsLayout && rhsLayout &&
+         areDisjoint(lhs, *lhsLayout, rhs, *rhsLayout);
+}
+
+bool kvfuse::areRowsDisjoint(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
+  return areDisjoint(Footprint(lhs, i), Footprint(rhs, j));
+}
+
+bool kvfuse::isOutside(WriteOp write, unsigned i, Value view) {
+  return areDisjoint(Footprint(write, i), Footprint(view));
+}
