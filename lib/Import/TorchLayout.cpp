@@ -141,6 +141,28 @@ LogicalResult ViewLayout::reshape(ArrayRef<int64_t> shape) {
   return success();
 }
 
+bool ViewLayout::isView() const {
+  auto areNeighbours = [&](const Digit &outer, const Digit &inner) {
+    ArrayRef<int64_t> shape(baseShape);
+    if (outer.stride != 1 || outer.dim >= inner.dim)
+      return false;
+    // All of the inner dimension, and nothing in between.
+    bool coversInner = part.sizes[inner.dim] == shape[inner.dim] &&
+                       (ShapedType::isDynamic(inner.size) ||
+                        inner.size * inner.stride == shape[inner.dim]);
+    return coversInner &&
+           llvm::all_of(shape.slice(outer.dim + 1, inner.dim - outer.dim - 1),
+                        [](int64_t size) { return size == 1; });
+  };
+  return llvm::all_of(dims, [&](const Dim &dim) {
+    return llvm::all_of(llvm::zip(dim.digits, llvm::drop_begin(dim.digits)),
+                        [&](auto pair) {
+                          auto [outer, inner] = pair;
+                          return areNeighbours(outer, inner);
+                        });
+  });
+}
+
 void ViewLayout::permute(ArrayRef<int64_t> order) {
   dims = llvm::map_to_vector(order, [&](int64_t dim) { return dims[dim]; });
 }

@@ -63,6 +63,9 @@ public:
   /// The same elements in row-major order as `shape`. Fails where a new
   /// dimension is no product of factors of the old ones.
   mlir::LogicalResult reshape(llvm::ArrayRef<int64_t> shape);
+  /// Does each dimension of several digits step through memory evenly, if the
+  /// base is contiguous? One that does not makes torch copy the tensor.
+  bool isView() const;
   void permute(llvm::ArrayRef<int64_t> order);
   /// Leaves `size` of dimension `dim` from `offset`. Fails where that is no box
   /// of the base.

@@ -53,6 +53,21 @@ static std::optional<int64_t> readBound(Value value, int64_t size,
   return std::clamp<int64_t>(*bound < 0 ? *bound + size : *bound, 0, size);
 }
 
+bool torch::isHostNumber(Value value) {
+  if (toText(value.getType()) != "!torch.int")
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  StringRef name = getTorchName(op);
+  if (name == "torch.aten.item" || name == "torch.aten.Int.Tensor" ||
+      name == "torch.aten._local_scalar_dense" ||
+      name == "torch.aten.IntImplicit")
+    return true;
+  return name.starts_with("torch.aten.") && name.ends_with(".int") &&
+         llvm::any_of(op->getOperands(), isHostNumber);
+}
+
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//

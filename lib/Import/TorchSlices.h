@@ -38,6 +38,10 @@ mlir::LogicalResult applyAsStrided(ViewLayout &layout,
                                    mlir::OperandRange parameters,
                                    mlir::RankedTensorType type);
 
+/// Is `value` a number that is read from a tensor at run time, or computed from
+/// one?
+bool isHostNumber(mlir::Value value);
+
 /// The order of dimensions that a permute or transpose of a tensor of rank
 /// `rank` gives.
 mlir::FailureOr<llvm::SmallVector<int64_t>> readOrder(mlir::Operation *op,

@@ -31,7 +31,6 @@ enum class ViewKind {
   Clone,
   Bitcast,
   Expand,
-  View,
   Reshape,
   Permute,
   Select,
@@ -52,10 +51,10 @@ static ViewKind getKind(Operation *op) {
       .Cases({"clone", "contiguous"}, ViewKind::Clone)
       .Case("view.dtype", ViewKind::Bitcast)
       .Cases({"expand", "expand_as", "broadcast_to"}, ViewKind::Expand)
-      .Cases({"view", "_unsafe_view", "unflatten.int", "squeeze", "squeeze.dim",
-              "squeeze.dims", "unsqueeze"},
-             ViewKind::View)
-      .Cases({"reshape", "flatten.using_ints"}, ViewKind::Reshape)
+      .Cases({"view", "_unsafe_view", "reshape", "flatten.using_ints",
+              "unflatten.int", "squeeze", "squeeze.dim", "squeeze.dims",
+              "unsqueeze"},
+             ViewKind::Reshape)
       .Cases({"permute", "transpose", "transpose.int", "t"}, ViewKind::Permute)
       .Case("select.int", ViewKind::Select)
       .Case("slice.Tensor", ViewKind::Slice)
@@ -109,9 +108,10 @@ private:
 };
 } // namespace
 
+/// torch-mlir's simplified text says `view` also for a reshape that copies.
 LogicalResult ViewStep::reshape() {
   if (succeeded(view.layout.reshape(type.getShape())))
-    return success();
+    return view.layout.isView() ? success() : refuseCopy();
   return refuse(Refusal::IndexUnknown,
                 getTorchName(op) + " of " +
                     toText(getViewSource(op).getType()) + " to " +
@@ -127,15 +127,17 @@ LogicalResult ViewStep::permute() {
                                              getTorchName(op) +
                                              " is no constant");
   view.layout.permute(*order);
-  view.contiguous &= llvm::is_sorted(*order);
   return success();
 }
 
 LogicalResult ViewStep::slice(LogicalResult sliced) {
-  // Strides of memory are not examined: a slice is taken to have gaps.
-  view.contiguous &= !view.layout.isSliced();
   if (succeeded(sliced))
     return success();
+  if (llvm::any_of(op->getOperands().drop_front(), isHostNumber))
+    return refuse(Refusal::HostLoop,
+                  getTorchName(op) + " takes a number that the host reads from "
+                                     "a tensor",
+                  "index by the tensor");
   return refuse(Refusal::IndexUnknown,
                 getTorchName(op) + " is no box of the cache with constant "
                                    "bounds",
@@ -175,10 +177,6 @@ LogicalResult ViewStep::dispatch(ViewKind kind) {
                       " are repeated by " + getTorchName(op),
                   "write the tensor before it is expanded");
   case ViewKind::Reshape:
-    if (!view.contiguous)
-      return refuseCopy();
-    return reshape();
-  case ViewKind::View:
     return reshape();
   case ViewKind::Permute:
     return permute();

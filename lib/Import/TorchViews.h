@@ -22,8 +22,6 @@ struct CacheView {
   mlir::RankedTensorType type;
   /// The operations between base and view, the first applied first.
   llvm::SmallVector<mlir::Operation *> chain;
-  /// Are neighbours in memory neighbours in the view, if they are in the base?
-  bool contiguous = true;
 
   bool isBase() const;
 };

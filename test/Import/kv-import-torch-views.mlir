@@ -327,37 +327,33 @@ func.func @pages_of_flat(%cache: !torch.vtensor<[24,3,8],bf16>, %slots: !torch.v
 
 // -----
 
-// A permuted cache is another map. What else takes the flat result sees the new
-// cache through the same views.
+// A permuted cache is another map. What else takes the permuted result sees the
+// new cache through the same view.
 
-// CHECK: #[[$HND:.+]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 4, d2, d1 mod 4, d3)>
+// CHECK: #[[$HND:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d2, d4)>
 // CHECK-LABEL: func.func @permuted(
 // CHECK:         %[[NEW:.+]] = kv.write
 // CHECK-NEXT:      put %{{.+}} : tensor<5x3x8xbf16> into %{{.+}} : tensor<6x3x4x8xbf16> map(#[[$HND]])
 // CHECK-NEXT:    %[[SEEN:.+]] = "torch_c.from_builtin_tensor"(%[[NEW]]) : (tensor<6x3x4x8xbf16>) -> !torch.vtensor<[6,3,4,8],bf16>
 // CHECK-NEXT:    %[[NHD:.+]] = "torch.aten.permute"(%[[SEEN]],
-// CHECK-NEXT:    %[[FLAT:.+]] = "torch.aten.view"(%[[NHD]],
-// CHECK-NEXT:    %{{.+}} = "test.sum"(%[[FLAT]])
+// CHECK-NEXT:    %{{.+}} = "test.sum"(%[[NHD]])
 // CHECK-NEXT:    return %[[SEEN]]
-func.func @permuted(%cache: !torch.vtensor<[6,3,4,8],bf16>, %slots: !torch.vtensor<[5],si64>, %rows: !torch.vtensor<[5,3,8],bf16>) -> !torch.vtensor<[6,3,4,8],bf16> {
+func.func @permuted(%cache: !torch.vtensor<[6,3,4,8],bf16>, %page: !torch.vtensor<[5],si64>, %offset: !torch.vtensor<[5],si64>, %rows: !torch.vtensor<[5,24],bf16>) -> !torch.vtensor<[6,3,4,8],bf16> {
   %c0 = "torch.constant.int"() <{value = 0 : i64}> : () -> !torch.int
   %c2 = "torch.constant.int"() <{value = 2 : i64}> : () -> !torch.int
   %c1 = "torch.constant.int"() <{value = 1 : i64}> : () -> !torch.int
   %c3 = "torch.constant.int"() <{value = 3 : i64}> : () -> !torch.int
-  %c24 = "torch.constant.int"() <{value = 24 : i64}> : () -> !torch.int
+  %c5 = "torch.constant.int"() <{value = 5 : i64}> : () -> !torch.int
   %c8 = "torch.constant.int"() <{value = 8 : i64}> : () -> !torch.int
   %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
-  %c6 = "torch.constant.int"() <{value = 6 : i64}> : () -> !torch.int
-  %c4 = "torch.constant.int"() <{value = 4 : i64}> : () -> !torch.int
+  %cm2 = "torch.constant.int"() <{value = -2 : i64}> : () -> !torch.int
   %list0 = "torch.prim.ListConstruct"(%c0, %c2, %c1, %c3) : (!torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>
   %0 = "torch.aten.permute"(%cache, %list0) : (!torch.vtensor<[6,3,4,8],bf16>, !torch.list<int>) -> !torch.vtensor<[6,4,3,8],bf16>
-  %list1 = "torch.prim.ListConstruct"(%c24, %c3, %c8) : (!torch.int, !torch.int, !torch.int) -> !torch.list<int>
-  %1 = "torch.aten.view"(%0, %list1) : (!torch.vtensor<[6,4,3,8],bf16>, !torch.list<int>) -> !torch.vtensor<[24,3,8],bf16>
-  %list2 = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
-  %2 = "torch.aten.index_put"(%1, %list2, %rows, %false) : (!torch.vtensor<[24,3,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,3,8],bf16>, !torch.bool) -> !torch.vtensor<[24,3,8],bf16>
-  %3 = "test.sum"(%2) : (!torch.vtensor<[24,3,8],bf16>) -> !torch.vtensor<[5],bf16>
-  %list3 = "torch.prim.ListConstruct"(%c6, %c4, %c3, %c8) : (!torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>
-  %4 = "torch.aten.view"(%2, %list3) : (!torch.vtensor<[24,3,8],bf16>, !torch.list<int>) -> !torch.vtensor<[6,4,3,8],bf16>
-  %5 = "torch.aten.transpose.int"(%4, %c1, %c2) : (!torch.vtensor<[6,4,3,8],bf16>, !torch.int, !torch.int) -> !torch.vtensor<[6,3,4,8],bf16>
+  %list1 = "torch.prim.ListConstruct"(%c5, %c3, %c8) : (!torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %v = "torch.aten.view"(%rows, %list1) : (!torch.vtensor<[5,24],bf16>, !torch.list<int>) -> !torch.vtensor<[5,3,8],bf16>
+  %list2 = "torch.prim.ListConstruct"(%page, %offset) : (!torch.vtensor<[5],si64>, !torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
+  %2 = "torch.aten.index_put"(%0, %list2, %v, %false) : (!torch.vtensor<[6,4,3,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,3,8],bf16>, !torch.bool) -> !torch.vtensor<[6,4,3,8],bf16>
+  %3 = "test.sum"(%2) : (!torch.vtensor<[6,4,3,8],bf16>) -> !torch.vtensor<[5],bf16>
+  %5 = "torch.aten.transpose.int"(%2, %c1, %cm2) : (!torch.vtensor<[6,4,3,8],bf16>, !torch.int, !torch.int) -> !torch.vtensor<[6,3,4,8],bf16>
   return %5 : !torch.vtensor<[6,3,4,8],bf16>
 }
