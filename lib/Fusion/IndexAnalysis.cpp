@@ -7,217 +7,287 @@
 
 #include "IndexAnalysis.h"
 
-#include "kvfuse/Dialect/KV/IR/KV.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/Utils/InferIntRangeCommon.h"
 
 using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// The integer that every element of `value` is, if that is known.
-static std::optional<int64_t> getSplat(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    if (matchPattern(splat.getInput(), m_ConstantInt(&constant)))
-      return constant.getSExtValue();
-  return std::nullopt;
-}
-
-static unsigned getWidth(Value value) {
-  return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-}
-
-std::optional<unsigned> IndexAnalysis::lookupRoot(Value value) const {
-  while (auto extend = value.getDefiningOp<arith::ExtSIOp>())
-    value = extend.getIn();
-  const auto *it = llvm::find(roots, value);
-  if (it == roots.end())
-    return std::nullopt;
-  return it - roots.begin();
-}
-
-AffineExpr IndexAnalysis::addRoot(Value value) {
-  roots.push_back(value);
-  return getAffineDimExpr(roots.size() - 1, value.getContext());
+IndexAnalysis::IndexAnalysis(IndexRanges &ranges, const TokenGrid &grid,
+                             RootKind kind, llvm::SmallBitVector span)
+    : ranges(ranges), grid(grid), kind(kind), span(std::move(span)) {
+  for (int64_t size : grid.getShape())
+    exprRanges.dims.push_back(getCoordinateRange(size));
+  // The coordinate of a dimension that is split.
+  exprRanges.dims.push_back(getCoordinateRange(ShapedType::kDynamic));
 }
 
 AffineExpr IndexAnalysis::reject(Refusal reason, Operation *cause) {
-  rejection = Rejection{reason, cause};
+  if (!rejection)
+    rejection = Fault{reason, cause};
   return {};
 }
 
 AffineExpr IndexAnalysis::analyze(Value index) {
-  if (AffineExpr expr = known.lookup(index))
-    return expr;
-  AffineExpr expr;
-  if (std::optional<int64_t> splat = getSplat(index))
-    expr = getAffineConstantExpr(*splat, index.getContext());
-  else if (Operation *def = index.getDefiningOp())
-    expr = analyzeOp(def);
-  else
-    expr = addRoot(index);
-  if (expr)
-    known[index] = expr;
+  return simplify(evaluate(index, grid.getCoords()));
+}
+
+AffineExpr IndexAnalysis::tryEvaluate(Value tensor, Coords coords) {
+  std::optional<Fault> before = rejection;
+  AffineExpr expr = simplify(evaluate(tensor, coords));
+  rejection = before;
   return expr;
 }
 
-/// SX3: arithmetic is seen through, or it is rejected; what is no arithmetic is
-/// a root.
-AffineExpr IndexAnalysis::analyzeOp(Operation *op) {
-  if (isa<ApplyOp>(op))
-    return analyzeApply(op);
-  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
-    return analyzeWidthChange(op);
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return analyzeSum(op);
-  if (isa<arith::MulIOp, arith::ShLIOp>(op))
-    return analyzeProduct(op);
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-          arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-          arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp>(op))
-    return analyzeDivision(op);
-  return addRoot(op->getResult(0));
+//===----------------------------------------------------------------------===//
+// Roots
+//===----------------------------------------------------------------------===//
+
+std::optional<llvm::SmallBitVector> kvfuse::getSpan(Coords coords,
+                                                    ArrayRef<int64_t> shape,
+                                                    ArrayRef<int64_t> grid) {
+  llvm::SmallBitVector span(grid.size());
+  for (auto [coord, size] : llvm::zip_equal(coords, shape)) {
+    if (size == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    if (!dim || dim.getPosition() >= grid.size() ||
+        span.find_last() >= int(dim.getPosition()))
+      return std::nullopt;
+    int64_t gridSize = grid[dim.getPosition()];
+    if (gridSize == 1 || (!ShapedType::isDynamic(size) &&
+                          !ShapedType::isDynamic(gridSize) && size != gridSize))
+      return std::nullopt;
+    span.set(dim.getPosition());
+  }
+  return span;
 }
 
-AffineExpr IndexAnalysis::analyzeApply(Operation *op) {
-  SmallVector<AffineExpr> inputs;
-  for (Value input : op->getOperands()) {
-    inputs.push_back(analyze(input));
-    if (!inputs.back())
+AffineExpr IndexAnalysis::addRoot(Value tensor, Coords coords) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.getElementType().isSignlessInteger(32) &&
+      !type.getElementType().isSignlessInteger(64))
+    return {};
+  auto *known = llvm::find_if(roots, [&](const IndexRoot &root) {
+    return root.tensor == tensor && Coords(root.coords) == coords;
+  });
+  unsigned position = known - roots.begin();
+  if (known != roots.end())
+    return getAffineSymbolExpr(position, tensor.getContext());
+  if (isFrozen)
+    return {};
+
+  llvm::SmallBitVector all(grid.getRank(), true);
+  if (kind == RootKind::Whole) {
+    if (coords != grid.getCoords())
+      return {};
+    roots.push_back({tensor, llvm::to_vector(coords), all});
+  } else {
+    std::optional<llvm::SmallBitVector> dims =
+        getSpan(coords, type.getShape(), grid.getShape());
+    if (!dims || (kind == RootKind::Span && *dims != span))
+      return {};
+    roots.push_back({tensor, llvm::to_vector(coords), *dims});
+  }
+  exprRanges.symbols.push_back(
+      intrange::extSIRange(ranges.getRange(tensor), 64));
+  return getAffineSymbolExpr(position, tensor.getContext());
+}
+
+AffineExpr IndexAnalysis::addWholeRoot(Value tensor) {
+  assert(kind == RootKind::Whole && "other roots have their own place");
+  isFrozen = false;
+  return addRoot(tensor, grid.getCoords());
+}
+
+void IndexAnalysis::assumeNonNegative(AffineExpr expr) {
+  nonNegative.push_back(expr);
+  // What was looked at before did not know.
+  evaluated.clear();
+  scalars.clear();
+  auto root = dyn_cast<AffineSymbolExpr>(expr);
+  if (!root)
+    return;
+  ConstantIntRanges &range = exprRanges.symbols[root.getPosition()];
+  range = range.intersection(getCoordinateRange(ShapedType::kDynamic));
+}
+
+void IndexAnalysis::pruneRoots(MutableArrayRef<AffineExpr> exprs) {
+  SmallVector<IndexRoot> used;
+  SmallVector<ConstantIntRanges> usedRanges;
+  SmallVector<AffineExpr> symbols;
+  for (auto [position, root] : llvm::enumerate(roots)) {
+    symbols.push_back(
+        getAffineSymbolExpr(used.size(), root.tensor.getContext()));
+    if (llvm::none_of(exprs, [&, position = position](AffineExpr expr) {
+          return expr.isFunctionOfSymbol(position);
+        }))
+      continue;
+    used.push_back(root);
+    usedRanges.push_back(exprRanges.symbols[position]);
+  }
+  for (AffineExpr &expr : exprs)
+    expr = expr.replaceSymbols(symbols);
+  roots = std::move(used);
+  exprRanges.symbols = std::move(usedRanges);
+  evaluated.clear();
+  scalars.clear();
+  nonNegative.clear();
+  isFrozen = true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// `tensor` as start + sum of stride * coordinate, if it is a constant of that
+/// form: one number, or an iota.
+static AffineExpr getProgression(Value tensor, Coords coords) {
+  DenseIntElementsAttr attr;
+  if (!matchPattern(tensor, m_Constant(&attr)) || attr.empty())
+    return {};
+  MLIRContext *context = tensor.getContext();
+  ArrayRef<int64_t> shape = attr.getType().getShape();
+  auto values = attr.getValues<APInt>();
+  auto at = [&](uint64_t position) -> int64_t {
+    return (*(values.begin() + position)).getSExtValue();
+  };
+  int64_t start = at(0);
+  AffineExpr expr = getAffineConstantExpr(start, context);
+  if (attr.isSplat())
+    return expr;
+
+  SmallVector<int64_t> steps = computeStrides(shape), strides;
+  for (auto [coord, size, step] : llvm::zip_equal(coords, shape, steps)) {
+    strides.push_back(size == 1 ? 0 : at(step) - start);
+    expr = expr + coord * strides.back();
+  }
+  for (int64_t i = 0, e = attr.getNumElements(); i < e; ++i) {
+    int64_t value = start;
+    for (auto [index, stride] : llvm::zip(delinearize(i, steps), strides))
+      value += index * stride;
+    if (at(i) != value)
       return {};
   }
-  return cast<ApplyOp>(op).getMap().getResult(0).replaceDims(inputs);
+  return expr;
 }
 
-/// A change of width is the identity if it keeps every value that occurs.
-AffineExpr IndexAnalysis::analyzeWidthChange(Operation *op) {
-  Value input = op->getOperand(0);
-  // SX1: other widths than 32 and 64 cannot be index operands.
-  if (getWidth(input) < 32)
-    return addRoot(op->getResult(0));
-  if (isa<arith::ExtSIOp>(op))
-    return analyze(input);
-  if (isa<arith::ExtUIOp>(op))
-    return ranges.isNonNegative(input) ? analyze(input)
-                                       : addRoot(op->getResult(0));
-  unsigned width = getWidth(op->getResult(0));
-  ConstantIntRanges range = ranges.getRange(input);
-  if (range.smin().isSignedIntN(width) && range.smax().isSignedIntN(width))
-    return analyze(input);
-  return reject(Refusal::IndexOverflow, op);
+AffineExpr IndexAnalysis::evaluate(Value value, Coords coords) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return evaluateScalar(value);
+  for (auto &[access, expr] : evaluated[value])
+    if (Coords(access.coords) == coords)
+      return expr;
+  AffineExpr expr = evaluateTensor(value, coords);
+  // SX3: arithmetic that is rejected is no root.
+  if (!expr && !rejection)
+    expr = addRoot(value, coords);
+  // What is only tried may be rejected, and looked at again.
+  if (!rejection)
+    evaluated[value].push_back({{value, llvm::to_vector(coords)}, expr});
+  return expr;
 }
 
-/// May the sum, difference or product `op` wrap around? In 64 bits it is
-/// assumed not to (SX3).
-bool IndexAnalysis::mayOverflow(Operation *op) {
-  if (getWidth(op->getResult(0)) == 64)
-    return false;
-  ConstantIntRanges lhs = ranges.getRange(op->getOperand(0));
-  ConstantIntRanges rhs = ranges.getRange(op->getOperand(1));
-  for (const APInt &l : {lhs.smin(), lhs.smax()})
-    for (const APInt &r : {rhs.smin(), rhs.smax()}) {
-      bool overflow = false;
-      if (isa<arith::AddIOp>(op))
-        (void)l.sadd_ov(r, overflow);
-      else if (isa<arith::SubIOp>(op))
-        (void)l.ssub_ov(r, overflow);
-      else if (isa<arith::MulIOp>(op))
-        (void)l.smul_ov(r, overflow);
-      else
-        (void)l.sshl_ov(r, overflow);
-      if (overflow)
-        return true;
-    }
-  return false;
-}
-
-AffineExpr IndexAnalysis::analyzeSum(Operation *op) {
-  if (mayOverflow(op))
-    return reject(Refusal::IndexOverflow, op);
-  AffineExpr lhs = analyze(op->getOperand(0));
-  AffineExpr rhs = lhs ? analyze(op->getOperand(1)) : AffineExpr();
-  if (!rhs)
+AffineExpr IndexAnalysis::evaluateTensor(Value tensor, Coords coords) {
+  if (AffineExpr progression = getProgression(tensor, coords))
+    return progression;
+  Operation *def = tensor.getDefiningOp();
+  if (!def)
     return {};
-  return isa<arith::AddIOp>(op) ? lhs + rhs : lhs - rhs;
+  if (auto source =
+          getMovedFrom({tensor, llvm::to_vector(coords)}, grid.getSplit())) {
+    for (AffineExpr &coord : source->coords)
+      coord = simplify(coord);
+    return evaluate(source->tensor, source->coords);
+  }
+  if (auto splat = dyn_cast<tensor::SplatOp>(def))
+    return evaluateScalar(splat.getInput());
+  if (isa<tensor::GenerateOp>(def))
+    return evaluateGenerate(def, coords);
+  if (auto structured = dyn_cast<linalg::LinalgOp>(def))
+    return evaluateStructured(structured, coords);
+  return evaluateArithmetic(def, coords);
 }
 
-/// x * c, c * x and x << c; a product of two vectors is a root.
-AffineExpr IndexAnalysis::analyzeProduct(Operation *op) {
-  if (mayOverflow(op))
-    return reject(Refusal::IndexOverflow, op);
-  Value factor = op->getOperand(0);
-  std::optional<int64_t> constant = getSplat(op->getOperand(1));
-  if (!constant && isa<arith::MulIOp>(op)) {
-    factor = op->getOperand(1);
-    constant = getSplat(op->getOperand(0));
-  }
-  if (isa<arith::ShLIOp>(op) && constant)
-    constant = *constant >= 0 && *constant < 63
-                   ? std::optional(int64_t(1) << *constant)
-                   : std::nullopt;
-  if (!constant)
-    return addRoot(op->getResult(0));
-  AffineExpr expr = analyze(factor);
-  return expr ? expr * *constant : expr;
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+AffineExpr IndexAnalysis::evaluateBody(Value result,
+                                       DenseMap<Value, AffineExpr> known) {
+  std::swap(scalars, known);
+  AffineExpr expr = evaluateScalar(result);
+  std::swap(scalars, known);
+  return expr;
 }
 
-namespace {
-/// floor(x / divisor), or the remainder that goes with it.
-struct FloorDivision {
-  int64_t divisor;
-  bool isRemainder;
-};
-} // namespace
-
-/// SX3: the floor division that `op` is, by itself or because no dividend is
-/// negative.
-static std::optional<FloorDivision> getFloorDivision(Operation *op,
-                                                     bool isNonNegative) {
-  std::optional<int64_t> constant = getSplat(op->getOperand(1));
-  if (!constant)
-    return std::nullopt;
-  // x & (2^k - 1) is the remainder by 2^k, and x >> k the quotient.
-  if (isa<arith::AndIOp>(op)) {
-    if (*constant <= 0 || !llvm::isPowerOf2_64(uint64_t(*constant) + 1))
-      return std::nullopt;
-    return FloorDivision{*constant + 1, true};
-  }
-  if (isa<arith::ShRSIOp>(op) || (isa<arith::ShRUIOp>(op) && isNonNegative)) {
-    if (*constant < 0 || *constant >= 63 ||
-        *constant >= getWidth(op->getResult(0)))
-      return std::nullopt;
-    return FloorDivision{int64_t(1) << *constant, false};
-  }
-  if (*constant <= 0)
-    return std::nullopt;
-  if (isa<arith::FloorDivSIOp>(op))
-    return FloorDivision{*constant, false};
-  if (isNonNegative && isa<arith::DivSIOp, arith::DivUIOp>(op))
-    return FloorDivision{*constant, false};
-  if (isNonNegative && isa<arith::RemSIOp, arith::RemUIOp>(op))
-    return FloorDivision{*constant, true};
-  return std::nullopt;
+AffineExpr IndexAnalysis::evaluateGenerate(Operation *op, Coords coords) {
+  Block &body = op->getRegion(0).front();
+  DenseMap<Value, AffineExpr> known;
+  for (auto [argument, coord] : llvm::zip(body.getArguments(), coords))
+    known[argument] = coord;
+  return evaluateBody(body.getTerminator()->getOperand(0), std::move(known));
 }
 
-AffineExpr IndexAnalysis::analyzeDivision(Operation *op) {
-  Value dividend = op->getOperand(0);
-  // A division by what is no constant is computed before the write.
-  if (!getSplat(op->getOperand(1)))
-    return addRoot(op->getResult(0));
-  std::optional<FloorDivision> division =
-      getFloorDivision(op, ranges.isNonNegative(dividend));
-  if (!division && isa<arith::AndIOp>(op))
-    return addRoot(op->getResult(0));
-  if (!division)
-    return reject(Refusal::MixedDivision, op);
-  AffineExpr expr = analyze(dividend);
-  if (!expr)
+AffineExpr IndexAnalysis::evaluateStructured(linalg::LinalgOp op,
+                                             Coords coords) {
+  std::optional<SmallVector<AffineExpr>> loops = getLoopCoords(op, coords);
+  if (!loops)
     return {};
-  return division->isRemainder ? expr % division->divisor
-                               : expr.floorDiv(division->divisor);
+  DenseMap<Value, AffineExpr> known;
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+    known[index] = (*loops)[index.getDim()];
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Value argument = op.getMatchingBlockArgument(input);
+    if (argument.use_empty() || !argument.getType().isIntOrIndex())
+      continue;
+    ElementAccess access = getOperandAccess(*input, *loops);
+    for (AffineExpr &coord : access.coords)
+      coord = simplify(coord);
+    known[argument] = evaluate(access.tensor, access.coords);
+    if (rejection)
+      return {};
+  }
+  return evaluateBody(op.getBlock()->getTerminator()->getOperand(0),
+                      std::move(known));
+}
+
+AffineExpr IndexAnalysis::evaluateScalar(Value scalar) {
+  if (auto it = scalars.find(scalar); it != scalars.end())
+    return it->second;
+  AffineExpr expr;
+  APInt constant;
+  if (matchPattern(scalar, m_ConstantInt(&constant)))
+    expr = getAffineConstantExpr(constant.getSExtValue(), scalar.getContext());
+  else if (Operation *def = scalar.getDefiningOp())
+    expr = isa<tensor::ExtractOp>(def) ? evaluateExtract(def)
+                                       : evaluateArithmetic(def, {});
+  if (!rejection)
+    scalars[scalar] = expr;
+  return expr;
+}
+
+/// An element of a tensor. Only of a constant it may be any: what is read at
+/// grid coordinates might be longer than the grid, and would be no root.
+AffineExpr IndexAnalysis::evaluateExtract(Operation *op) {
+  auto extract = cast<tensor::ExtractOp>(op);
+  ArrayRef<int64_t> shape = extract.getTensor().getType().getShape();
+  bool isConstant = matchPattern(extract.getTensor(), m_Constant());
+  SmallVector<AffineExpr> coords;
+  for (auto [index, size] : llvm::zip_equal(extract.getIndices(), shape)) {
+    AffineExpr coord = simplify(evaluateScalar(index));
+    if (!coord)
+      return {};
+    coords.push_back(coord);
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    bool isWhole = size == 1 || (dim && !ShapedType::isDynamic(size) &&
+                                 dim.getPosition() < grid.getRank() &&
+                                 grid.getShape()[dim.getPosition()] == size);
+    if (!isConstant && !isWhole)
+      return {};
+  }
+  return evaluate(extract.getTensor(), coords);
 }

@@ -27,13 +27,84 @@ IndexRanges::IndexRanges(Operation *root) {
   (void)solver.initializeAndRun(root);
 }
 
+/// The predicate of the same comparison with its sides swapped.
+static arith::CmpIPredicate swapSides(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::sge:
+    return arith::CmpIPredicate::sle;
+  case arith::CmpIPredicate::sgt:
+    return arith::CmpIPredicate::slt;
+  case arith::CmpIPredicate::sle:
+    return arith::CmpIPredicate::sge;
+  case arith::CmpIPredicate::slt:
+    return arith::CmpIPredicate::sgt;
+  default:
+    return arith::CmpIPredicate::eq; // tells `restrict` nothing
+  }
+}
+
+/// `range` where it is on the left of `predicate`, a comparison that holds, and
+/// `other` on the right.
+static ConstantIntRanges restrict(ConstantIntRanges range,
+                                  arith::CmpIPredicate predicate,
+                                  const ConstantIntRanges &other) {
+  APInt low = range.smin(), high = range.smax();
+  switch (predicate) {
+  case arith::CmpIPredicate::sge:
+    low = llvm::APIntOps::smax(low, other.smin());
+    break;
+  case arith::CmpIPredicate::sgt:
+    if (!other.smin().isMaxSignedValue())
+      low = llvm::APIntOps::smax(low, other.smin() + 1);
+    break;
+  case arith::CmpIPredicate::sle:
+    high = llvm::APIntOps::smin(high, other.smax());
+    break;
+  case arith::CmpIPredicate::slt:
+    if (!other.smax().isMinSignedValue())
+      high = llvm::APIntOps::smin(high, other.smax() - 1);
+    break;
+  default:
+    break;
+  }
+  // Otherwise the comparison never holds.
+  return low.sle(high) ? ConstantIntRanges::fromSigned(low, high) : range;
+}
+
+/// The range of select(compare, x, y), where upstream does not refine those of
+/// x and y by what is compared.
+ConstantIntRanges IndexRanges::getSelectRange(arith::SelectOp select,
+                                              arith::CmpIOp compare) {
+  Value lhs = compare.getLhs(), rhs = compare.getRhs();
+  auto getArmRange = [&](Value arm, arith::CmpIPredicate predicate) {
+    ConstantIntRanges range = getRange(arm);
+    if (arm == lhs)
+      return restrict(range, predicate, getRange(rhs));
+    if (arm == rhs)
+      return restrict(range, swapSides(predicate), getRange(lhs));
+    return range;
+  };
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  return getArmRange(select.getTrueValue(), predicate)
+      .rangeUnion(getArmRange(select.getFalseValue(),
+                              arith::invertPredicate(predicate)));
+}
+
 ConstantIntRanges IndexRanges::getRange(Value value) {
+  if (auto it = selectRanges.find(value); it != selectRanges.end())
+    return it->second;
+  if (auto select = value.getDefiningOp<arith::SelectOp>())
+    if (auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>()) {
+      ConstantIntRanges range = getSelectRange(select, compare);
+      selectRanges.try_emplace(value, range);
+      return range;
+    }
   const auto *lattice =
       solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
   if (lattice && !lattice->getValue().isUninitialized())
     return lattice->getValue().getValue();
-  return ConstantIntRanges::maxRange(
-      getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth());
+  return ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(
+      getElementTypeOrSelf(value.getType())));
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #define KVFUSE_FUSION_INDEXRANGES_H
 
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
 namespace kvfuse {
@@ -27,7 +28,11 @@ public:
   }
 
 private:
+  mlir::ConstantIntRanges getSelectRange(mlir::arith::SelectOp select,
+                                         mlir::arith::CmpIOp compare);
+
   mlir::DataFlowSolver solver;
+  llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> selectRanges;
 };
 
 } // namespace kvfuse

@@ -6,7 +6,8 @@
 
 // CHECK-DAG: #[[PAGED:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 32, d2, d1 mod 32, d3)>
 // CHECK-DAG: #[[SUM:.*]] = affine_map<(d0, d1, d2) -> (d1 mod 1000 + 3, d2)>
-// CHECK-DAG: #[[KEPT:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2 + d3)>
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[KEPT:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d2 + d4)>
 
 // A shift is a floor division, and s - page * P its remainder.
 // CHECK-LABEL: func @shift_and_subtract
@@ -82,14 +83,32 @@ func.func @narrow(%s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -
   return %0 : tensor<?x8xf32>
 }
 
-// SX10: 0 + d must not become d, which would have to cover the dimension.
+// SX10: 0 + d becomes d, which has to cover the dimension, where the sizes show
+// that it does. Otherwise the destination becomes a box: d is tested, as 0 + d
+// was.
 // CHECK-LABEL: func @zero_offset
-// CHECK:         %[[Z:.*]] = arith.constant dense<0>
-// CHECK-NEXT:    kv.write at(%{{.*}}, %[[Z]] : tensor<5xi64>, tensor<5xi64>)
-// CHECK-NEXT:      map(#[[KEPT]])
-func.func @zero_offset(%v: tensor<5x8xf32>, %c: tensor<16x8xf32>, %s: tensor<5xi64>) -> tensor<16x8xf32> {
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<5xi64>
+// CHECK-NEXT:    kv.write at(%[[S]] : tensor<5xi64>)
+// CHECK-NEXT:      put %{{.*}} into %{{.*}} : tensor<16x8xf32> map(#[[ROWS]])
+// CHECK-NEXT:    kv.write at(%[[S]] : tensor<5xi64>)
+// CHECK-NEXT:      put %{{.*}} into %{{.*}} : tensor<16x?xf32> box map(#[[ROWS]])
+func.func @zero_offset(%s: tensor<5xi64>, %v: tensor<5x8xf32>, %c: tensor<16x8xf32>, %e: tensor<16x?xf32>) -> (tensor<16x8xf32>, tensor<16x?xf32>) {
   %z = arith.constant dense<0> : tensor<5xi64>
   %0 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<5x8xf32> into %c : tensor<16x8xf32> map(affine_map<(t, s, z, d) -> (s, z + d)>)
-  return %0 : tensor<16x8xf32>
+  %1 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<5x8xf32> into %e : tensor<16x?xf32> map(affine_map<(t, s, z, d) -> (s, z + d)>)
+  return %0, %1 : tensor<16x8xf32>, tensor<16x?xf32>
+}
+
+// A box would not ask any more that h covers its dimension, so the indices stay.
+// CHECK-LABEL: func @no_box
+// CHECK:         %[[Z:.*]] = arith.constant dense<0>
+// CHECK-NEXT:    kv.write at(%{{.*}}, %[[Z]] : tensor<5xi64>, tensor<5xi64>)
+// CHECK-NEXT:      put %{{.*}} into %{{.*}} : tensor<16x?x?xf32> map(#[[KEPT]])
+func.func @no_box(%s: tensor<5xi64>, %v: tensor<5x4x8xf32>, %c: tensor<16x?x?xf32>) -> tensor<16x?x?xf32> {
+  %z = arith.constant dense<0> : tensor<5xi64>
+  %0 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<5x4x8xf32> into %c : tensor<16x?x?xf32> map(affine_map<(t, s, z, h, d) -> (s, h, z + d)>)
+  return %0 : tensor<16x?x?xf32>
 }

@@ -13,26 +13,42 @@ include "mlir/Pass/PassBase.td"
 def KVFuseChains : Pass<"kv-fuse-chains"> {
   let summary = "compose what computes indices, mask and values into the write";
   let description = [{
-    Overview: each index operand of a `kv.write` on tensors is walked back to
-    the vectors it is computed from, through `kv.apply`, integer arithmetic with
-    constants (sums, products, floor divisions, shifts, masks of low bits),
-    changes of width and constants, and the affine expression found is composed
-    into the maps; comparisons that make the mask go to the region `where`;
-    cheap elementwise producers of the values (casts, scales, clamps, bitcasts)
-    go to the region of their destination, as they are and in their order. A
-    value, page or offset with other users stays for them (SM6).
+    Overview: each index operand of a `kv.write` on tensors is evaluated at a
+    point of the token grid: traced back, element by element, to the vectors it
+    is computed from, through reshapes, broadcasts, transpositions, iotas
+    (constants, `tensor.generate`, `linalg.generic`), `kv.apply`, changes of
+    width and integer arithmetic with constants (sums, products, floor
+    divisions, shifts, masks of low bits). The affine expression found is
+    composed into the maps and simplified by the ranges of what stands in it.
+    What is no arithmetic (an argument, a gather, a selection) is a root: an
+    index operand of the fused write.
+
+    Dimensions of the grid that no root has become row coordinates: that of a
+    head iota, the heads of slots repeated for each head, the bytes of a row
+    addressed byte by byte. Where that makes a bare row coordinate, the sizes
+    show that it covers the cache, or the destination becomes a `box` (SX10).
+
+    Comparisons that make the mask go to the region `where`; cheap elementwise
+    producers of the values (casts, scales, clamps, bitcasts) go to the region of
+    their destination, as they are and in their order, also those that stand
+    before a reshape, a transposition or a broadcast. A value, page or offset
+    with other users stays for them (SM6).
 
     A write repeated on its own result, with the same rows at the same places, is
     folded away.
 
     Divisions that round otherwise, narrowing and sums in 32 bits are seen
-    through where upstream's integer range analysis shows that they change
-    nothing. Where it does not, the chain is refused as a whole (SX3): a remark
-    names the reason, and the write is marked with the attribute `kv.refused`.
+    through where ranges show that they change nothing: upstream's integer range
+    analysis, selections by a comparison, the write's own mask, or its promise
+    `negative(undefined)`. Where nothing does, the chain is refused as a whole
+    (SX3): a remark names the reason, and the write is marked with the attribute
+    `kv.refused`. So are writes of single elements (`element-scatter`), values
+    quantised by a scale per head (`scale-rank`) and casts with another rounding
+    (`cast-mode`).
 
     Before: kv IR on tensors. After: no write that was not refused has an index
     computed by `kv.apply` or `arith.extsi`, or a value computed by `kv.cast`,
-    unless it would make a coordinate a bare row coordinate (SX10).
+    unless that would leave sizes untested (SX10).
 
     Example:
 
@@ -66,6 +82,9 @@ def KVFuseChains : Pass<"kv-fuse-chains"> {
   let options = [
     Option<"required", "required", "bool", "false",
            "Make a refusal an error">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 
