@@ -17,6 +17,7 @@ import multiprocessing
 import pathlib
 import random
 import re
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -239,7 +240,14 @@ def in_child(work: Callable[[], list[str]]) -> list[str]:
     """What `work` returns, in a process of its own, which it may crash."""
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
-    process = fork.Process(target=lambda: sender.send(work()))
+
+    def send() -> None:
+        try:
+            sender.send(work())
+        except Exception:
+            sender.send([traceback.format_exc()])
+
+    process = fork.Process(target=send)
     process.start()
     sender.close()
     try:

@@ -10,12 +10,12 @@ FEATURES = {
     "recomposed": 0.2,
     # Grids of tokens
     "two-dimensional": 0.1,
-    "unit-dimension": 0.0,
-    "heads-grid": 0.0,
-    "flattened": 0.0,
+    "unit-dimension": 0.06,
+    "heads-grid": 0.1,
+    "flattened": 0.3,
     # Values
-    "scale": 0.0,
-    "clamp": 0.0,
+    "scale": 0.15,
+    "clamp": 0.1,
     # Caches
     "pool": 0.0,
     "boxes": 0.1,
