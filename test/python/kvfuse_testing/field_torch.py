@@ -13,6 +13,11 @@ from . import abi, field
 from .compile import Compiler
 from .torch_interpreter import Interpreter
 
+#: Index arithmetic, which fusing takes into the write.
+ARITHMETIC = re.compile(
+    r"torch\.aten\.(floor_divide|div|remainder|add|sub|mul|arange|repeat|expand|"
+    r"unsqueeze|where)\b|linalg\.broadcast|arith\.|kv\.apply"
+)
 REMARK = re.compile(r"remark: \[\w+\] ([\w-]+) \|")
 
 
@@ -21,15 +26,50 @@ class Compiled:
     """What kvfuse-compile made of an entry.
 
     `launches` has the number of caches of each fused kernel, `reasons` the names
-    of the refusals with repetitions, `error` the message if it stopped. `caller`
-    is the rest of the module, None if all of it is in the library.
+    of the refusals with repetitions, `error` the message if it stopped. `kernels`
+    counts all kernels, those in front of a write too. `caller` is the rest of the
+    module, None if all of it is in the library.
     """
 
     launches: tuple[int, ...]
     reasons: tuple[str, ...]
+    kernels: int = 0
     error: str = ""
     caller: str | None = None
     library: abi.Library | None = None
+
+
+def compile_text(
+    compiler: Compiler, key: str, module: str, options: list[str]
+) -> Compiled:
+    """Compiles a module; `key` names its files."""
+    stem = compiler.folder / key
+    report, caller = stem.with_suffix(".json"), stem.with_suffix(".mlir")
+    output = ["-", "--emit=kv", "-o", str(caller), f"--report={report}", "--remarks"]
+    shown = compiler.run(*output, *options, text=module)
+    messages = shown.stderr.decode()
+    names = REMARK.findall(messages)
+    reasons = tuple(sorted(reason for reason in names if reason != "fused"))
+    if shown.returncode:
+        return Compiled((), reasons, error=messages)
+    functions = json.loads(report.read_text())["functions"]
+    launches = [
+        fused["destinations"] for function in functions for fused in function["fused"]
+    ]
+    left = caller.read_text()
+    library = None
+    if "module @kvfuse" in left:
+        path = compiler.compile(module, "--emit=shared", "-O0", *options)
+        library = abi.Library(path)
+    # A module of known operations alone is compiled whole.
+    whole = "!torch" not in left
+    return Compiled(
+        tuple(sorted(launches)),
+        reasons,
+        kernels=sum(function["launches"] for function in functions),
+        caller=None if whole else generic(compiler, left),
+        library=library,
+    )
 
 
 def compile_entry(
@@ -39,41 +79,7 @@ def compile_entry(
     made = field.export(name, output_type)
     mutates = ",".join(map(str, made.mutated(field.ENTRIES[name])))
     options = ["--target=cpu", f"--fuse={fuse}", f"--mutates={mutates}"]
-    stem = compiler.folder / f"field-{name}-{output_type}-{fuse}"
-    report, caller = stem.with_suffix(".json"), stem.with_suffix(".mlir")
-    shown = compiler.run(
-        "-",
-        "--emit=kv",
-        "-o",
-        str(caller),
-        f"--report={report}",
-        "--remarks",
-        *options,
-        text=made.text,
-    )
-    messages = shown.stderr.decode()
-    names = REMARK.findall(messages)
-    reasons = tuple(sorted(reason for reason in names if reason != "fused"))
-    if shown.returncode:
-        return Compiled((), reasons, error=messages)
-    launches = [
-        fused["destinations"]
-        for function in json.loads(report.read_text())["functions"]
-        for fused in function["fused"]
-    ]
-    text = caller.read_text()
-    library = None
-    if "module @kvfuse" in text:
-        path = compiler.compile(made.text, "--emit=shared", "-O0", *options)
-        library = abi.Library(path)
-    # A module of known operations alone is compiled whole.
-    whole = "!torch" not in text
-    return Compiled(
-        tuple(sorted(launches)),
-        reasons,
-        caller=None if whole else generic(compiler, text),
-        library=library,
-    )
+    return compile_text(compiler, f"{name}-{output_type}-{fuse}", made.text, options)
 
 
 def generic(compiler: Compiler, text: str) -> str:
@@ -100,6 +106,18 @@ def run(compiled: Compiled, exported: field.Exported, tensors: list) -> list:
     return [
         tensors[0] if functional else None if number is None else tensors[number]
         for number in exported.updates
+    ]
+
+
+def arithmetic_left(compiled: Compiled) -> list[str]:
+    """Index arithmetic that stands in front of a call of a fused write."""
+    if compiled.caller is None:
+        return []
+    sources = Interpreter(compiled.caller, None).sources("main")
+    return [
+        source
+        for source, kind in sources
+        if ARITHMETIC.match(source) and re.search(r"i(32|64)>$", kind)
     ]
 
 

@@ -122,6 +122,33 @@ def literal(attribute: ir.Attribute) -> torch.Tensor:
     return torch.tensor(values, dtype=dtype).reshape(kind.shape)
 
 
+def reshape(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.collapse_shape` or `tensor.expand_shape`, of static sizes."""
+    return operands[0].reshape(ir.RankedTensorType(operation.results[0].type).shape)
+
+
+def broadcast(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `linalg.broadcast`, whose second operand has the shape of the result."""
+    value, result = operands
+    for dim in ir.DenseI64ArrayAttr(operation.attributes["dimensions"]):
+        value = value.unsqueeze(dim)
+    return value.expand(result.shape)
+
+
+def empty(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.empty` of static sizes; nobody reads its elements."""
+    return torch.empty(ir.RankedTensorType(operation.results[0].type).shape)
+
+
+#: Operations on builtin tensors that the import leaves in front of a call.
+BUILTIN: dict[str, Callable] = {
+    "linalg.broadcast": broadcast,
+    "tensor.collapse_shape": reshape,
+    "tensor.expand_shape": reshape,
+    "tensor.empty": empty,
+}
+
+
 def constant(operation: ir.Operation) -> object:
     """The value of a `torch.constant.*`."""
     kind = operation.name.removeprefix("torch.constant.")
@@ -136,6 +163,11 @@ def constant(operation: ir.Operation) -> object:
         "device": ir.StringAttr,
     }[kind]
     return wrap(attribute).value
+
+
+def source_name(owner: ir.Operation | ir.Block) -> str:
+    """The name of an operation, nothing for the block of an argument."""
+    return "" if isinstance(owner, ir.Block) else owner.name
 
 
 class Interpreter:
@@ -155,6 +187,20 @@ class Interpreter:
             if named and ir.StringAttr(operation.attributes["sym_name"]).value == name:
                 return operation.regions[0].blocks[0]
         raise KeyError(name)
+
+    def sources(self, name: str) -> list[tuple[str, str]]:
+        """Operation and type of what each operand of a call comes from; the
+        operation is empty for an argument of the function."""
+        found = []
+        for operation in self.function(name).operations:
+            if operation.operation.name != "func.call":
+                continue
+            for operand in operation.operands:
+                source = operand.owner
+                if source_name(source) == "torch_c.to_builtin_tensor":
+                    source = source.operands[0].owner
+                found.append((source_name(source), str(operand.type)))
+        return found
 
     def run(self, name: str, arguments: list) -> list:
         """The results of function `name`."""
@@ -176,6 +222,8 @@ class Interpreter:
             return [constant(operation)]
         if name == "torch.vtensor.literal":
             return [literal(operation.attributes["value"])]
+        if name in BUILTIN:
+            return [BUILTIN[name](operation, operands)]
         if name == "func.call":
             return self.call(operation, operands)
         if name == "torch.aten._assert_tensor_metadata":

@@ -1,0 +1,97 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The field's entries as kv and arith IR: the files of test/Field/kv.
+
+A file has one function with the name of its entry. Its arguments are the entry's,
+by name, and what the program computes before the write in ways that kvfuse does
+not look into: gathers, reductions, concatenations.
+"""
+
+import dataclasses
+import pathlib
+import re
+from collections.abc import Callable
+
+import torch
+
+import torch_writes
+
+from . import abi, field, field_torch
+from .compile import Compiler
+
+FOLDER = pathlib.Path(torch_writes.__file__).parent / "kv"
+NAMES = [name for name in field.ENTRIES if (FOLDER / f"{name}.mlir").exists()]
+
+
+def quantised(k: torch.Tensor) -> dict[str, torch.Tensor]:
+    """int8 rows, scales and zero points."""
+    k = k.transpose(1, 2)
+    low, high = k.amin(-1, True), k.amax(-1, True)
+    sc = ((high - low) / 255).clamp_min(1e-6)
+    z = (-128 - low / sc).round().clamp(-128, 127)
+    q = (k / sc + z).round().clamp(-128, 127)
+    return {"q": q.to(torch.int8), "sc": sc, "z": z.to(torch.int8)}
+
+
+#: What is computed before the write, from the entry's arguments by name.
+COMPUTED: dict[str, Callable[[dict], dict]] = {
+    "T8": lambda a: {"pg": a["tab"].long()[1 + (3 + torch.arange(5)) // field.PAGE]},
+    "G5": lambda a: {"scb": a["sc"].view(torch.uint8)},
+    "ET3": lambda a: quantised(a["k"]),
+    "FI1": lambda a: {
+        "pg": a["ind"][(a["ptr"][a["bi"]] + a["pos"] // field.PAGE).long()].long()
+    },
+    "KT2": lambda a: {"u": torch.cat([a["k"], a["v"]], dim=-1)},
+    "SA2": lambda a: {"pg": a["pid"].gather(1, a["pos"][:, None] // field.PAGE)[:, 0]},
+}
+
+
+#: Entries that are refused for another reason than in torch: what torch does in
+#: an operation of its own, IR writes out.
+REASONS = {"H2": "cache-copied"}
+
+
+def expected(entry: field.Entry) -> field.Entry:
+    """The entry with the outcome that its IR should have."""
+    return dataclasses.replace(entry, reason=REASONS.get(entry.name, entry.reason))
+
+
+def text(name: str) -> str:
+    """The module of an entry."""
+    return (FOLDER / f"{name}.mlir").read_text()
+
+
+def argument_names(module: str) -> list[str]:
+    """Names of the function's arguments."""
+    signature = module.split("func.func", 1)[1].split("->", 1)[0]
+    return re.findall(r"%(\w+): tensor", signature)
+
+
+def compile_entry(compiler: Compiler, name: str, fuse: str) -> field_torch.Compiled:
+    """Compiles the function of an entry for the CPU."""
+    return field_torch.compile_text(
+        compiler, f"kv-{name}-{fuse}", text(name), ["--target=cpu", f"--fuse={fuse}"]
+    )
+
+
+def differences(library: abi.Library, name: str, seed: int) -> list[str]:
+    """Compares the caches that a call leaves with torch eager."""
+    entry = field.ENTRIES[name]
+    names = [argument.name for argument in field.arguments(entry)]
+    tensors = dict(zip(names, field.inputs(entry, seed), strict=True))
+    tensors |= COMPUTED.get(name, lambda _: {})(tensors)
+    library.call(name, *(tensors[argument] for argument in argument_names(text(name))))
+    eager = field.run_eager(entry, seed)
+    expected = list(eager.inputs)
+    if not field.export(name).updates[0] == 0:
+        # A function that returns a new cache: the compiled one wrote its first.
+        expected[0].copy_(eager.results[0])
+    written = set(field.cache_numbers(entry))
+    return [
+        f"seed {seed}: argument {argument} differs"
+        for number, argument in enumerate(names)
+        if number in written
+        and not torch.equal(
+            field.storage(tensors[argument]), field.storage(expected[number])
+        )
+    ]
