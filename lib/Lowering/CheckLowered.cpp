@@ -7,6 +7,9 @@
 
 #include "kvfuse/Lowering/Passes.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 namespace kvfuse {
 #define GEN_PASS_DEF_KVCHECKLOWERED
 #include "kvfuse/Lowering/Passes.h.inc"
@@ -20,18 +23,40 @@ struct KVCheckLoweredPass
   using KVCheckLoweredBase::KVCheckLoweredBase;
 
   void runOnOperation() override {
-    WalkResult result =
-        getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-          // Of builtin operations, a cast between types is what a conversion
-          // leaves where it stopped.
-          if (op == getOperation() || isa<ModuleOp>(op) ||
-              llvm::is_contained(allow, op->getName().getDialectNamespace()))
-            return WalkResult::advance();
-          op->emitOpError("was left behind by lowering");
-          return WalkResult::interrupt();
-        });
+    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { return host ? checkHost(op) : checkDialect(op); });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+private:
+  WalkResult checkDialect(Operation *op) {
+    // Of builtin operations, a cast between types is what a conversion leaves
+    // where it stopped.
+    if (op == getOperation() || isa<ModuleOp>(op) ||
+        llvm::is_contained(allow, op->getName().getDialectNamespace()))
+      return WalkResult::advance();
+    op->emitOpError("was left behind by lowering");
+    return WalkResult::interrupt();
+  }
+
+  static WalkResult checkHost(Operation *op) {
+    if (isa<gpu::GPUModuleOp>(op))
+      return WalkResult::skip();
+    auto accesses = [](const MemoryEffects::EffectInstance &effect) {
+      return isa<MemoryEffects::Read, MemoryEffects::Write>(
+                 effect.getEffect()) &&
+             effect.getValue() &&
+             isa<BaseMemRefType>(effect.getValue().getType());
+    };
+    auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    if (interface)
+      interface.getEffects(effects);
+    if (llvm::none_of(effects, accesses))
+      return WalkResult::advance();
+    op->emitOpError("accesses memory of the device on the host");
+    return WalkResult::interrupt();
   }
 };
 } // namespace

@@ -121,8 +121,9 @@ static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
 // Sites
 //===----------------------------------------------------------------------===//
 
-static void convertWrite(KernelTable &kernels, WriteOp write) {
-  Kernel kernel = kernels.create(write, "kv_write", collectInputs(write));
+static void convertWrite(KernelTable &kernels, WriteOp write,
+                         const KernelInputs &inputs) {
+  Kernel kernel = kernels.create(write, "kv_write", inputs);
   buildWriteKernel(write, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
@@ -136,8 +137,8 @@ static void convertWrite(KernelTable &kernels, WriteOp write) {
   write.erase();
 }
 
-static LogicalResult convertGeneric(KernelTable &kernels,
-                                    linalg::GenericOp op) {
+static LogicalResult convertGeneric(KernelTable &kernels, linalg::GenericOp op,
+                                    const KernelInputs &inputs) {
   if (!isElementwise(op))
     return op.emitOpError("is not elementwise on buffers, so it is no kernel");
   // A kernel is named after the operation it runs on every element.
@@ -147,7 +148,7 @@ static LogicalResult convertGeneric(KernelTable &kernels,
     name = first.getName().getStringRef();
     llvm::replace(name, '.', '_');
   }
-  Kernel kernel = kernels.create(op, name, collectInputs(op));
+  Kernel kernel = kernels.create(op, name, inputs);
   buildElementwiseKernel(op, kernel);
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
@@ -185,40 +186,45 @@ static void convertApply(ApplyOp apply) {
 
 /// memref.copy -> the same elementwise: the host cannot read what a device
 /// holds.
-static linalg::GenericOp convertCopy(memref::CopyOp copy) {
+static void convertCopy(memref::CopyOp copy) {
   OpBuilder builder(copy);
-  linalg::GenericOp generic = linalg::makeMemRefCopyOp(
-      builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+  linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),
+                           copy.getTarget());
   copy.erase();
-  return generic;
 }
 
 namespace {
 struct ConvertKVToGPUPass
     : kvfuse::impl::ConvertKVToGPUBase<ConvertKVToGPUPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> sites;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      func.walk([&](Operation *op) {
-        if (isa<WriteOp, linalg::GenericOp>(op))
-          sites.push_back(op);
-        else if (auto copy = dyn_cast<memref::CopyOp>(op))
-          sites.push_back(convertCopy(copy));
-      });
     KernelTable kernels(getOperation());
-    for (Operation *site : sites) {
-      if (auto write = dyn_cast<WriteOp>(site)) {
-        if (write.hasTensorForm()) {
-          write.emitOpError("is on tensors; it is lowered on buffers only");
-          return signalPassFailure();
-        }
-        convertWrite(kernels, write);
-      } else if (failed(
-                     convertGeneric(kernels, cast<linalg::GenericOp>(site)))) {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal() && failed(convert(kernels, func)))
         return signalPassFailure();
+    getOperation().walk(convertApply);
+  }
+
+private:
+  static LogicalResult convert(KernelTable &kernels, func::FuncOp func) {
+    func.walk(convertCopy);
+    InputCollector collector(func);
+    SmallVector<std::pair<Operation *, KernelInputs>> sites;
+    func.walk([&](Operation *op) {
+      if (isa<WriteOp, linalg::GenericOp>(op))
+        sites.emplace_back(op, collector.collect(op));
+    });
+    for (auto &[site, inputs] : sites) {
+      if (auto write = dyn_cast<WriteOp>(site)) {
+        if (write.hasTensorForm())
+          return write.emitOpError("is on tensors; it is lowered on buffers "
+                                   "only");
+        convertWrite(kernels, write, inputs);
+      } else if (failed(convertGeneric(kernels, cast<linalg::GenericOp>(site),
+                                       inputs))) {
+        return failure();
       }
     }
-    getOperation().walk(convertApply);
+    return success();
   }
 };
 } // namespace

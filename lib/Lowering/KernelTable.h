@@ -8,10 +8,10 @@
 #ifndef KVFUSE_LOWERING_KERNELTABLE_H
 #define KVFUSE_LOWERING_KERNELTABLE_H
 
+#include "KernelInputs.h"
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -27,16 +27,6 @@ struct Kernel {
   /// Host values to launch it with, one per argument, without repetition.
   llvm::SmallVector<mlir::Value> operands;
 };
-
-/// What a site uses from outside, and how it gets into its kernel.
-struct KernelInputs {
-  /// Host values to pass.
-  llvm::SetVector<mlir::Value> passed;
-  /// Operations that the kernel runs itself, on what is passed: constants, and
-  /// constant globals, which lie in memory of the host, with their views.
-  llvm::SetVector<mlir::Operation *> cloned;
-};
-KernelInputs collectInputs(mlir::Operation *site);
 
 /// The `gpu.module @kernels` of a module; equal kernels are kept once.
 class KernelTable {

@@ -134,6 +134,10 @@ static void addStructureLowering(OpPassManager &pm) {
 void kvfuse::buildNVVMPipeline(OpPassManager &pm,
                                const PipelineOptions &options) {
   addOnWrites(pm, [&](OpPassManager &nested) {
+    KVCheckLoweredOptions host;
+    host.host = true;
+    nested.addPass(createKVCheckLowered(host));
+
     OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
     addStructureLowering(kernels);
     ConvertGpuOpsToNVVMOpsOptions nvvm;

@@ -346,3 +346,67 @@ func.func @constants(%out: memref<4xi64>) {
   memref.copy %flat, %out : memref<4xi64> to memref<4xi64>
   return
 }
+
+// -----
+
+// A scale is loaded by the kernel that uses it, and so is what the host would
+// compute from it. Not where something in between may write the scale: that is
+// loaded on the host.
+
+// CHECK-LABEL: func.func @scales(
+// CHECK-NOT:     memref.load
+// CHECK:         gpu.launch_func @kernels::@kv_write {{.*}} args(%arg0 : memref<4xi64>, %arg2 : memref<?x8xf32>, %arg1 : memref<4x8xf32>, %arg3 : memref<1xf32>)
+// CHECK-NEXT:    %[[LATE:.+]] = memref.load %arg3
+// CHECK-NEXT:    memref.store
+// CHECK-NEXT:    gpu.launch_func @kernels::@kv_write_0 {{.*}} args({{.*}}, %[[LATE]] : f32)
+// CHECK:       gpu.func @kv_write(%{{.*}}, %[[SCALES:[^:]*]]: memref<1xf32>)
+// CHECK:         %[[SCALE:.+]] = memref.load %[[SCALES]]
+// CHECK:         %[[TWICE:.+]] = arith.addf %[[SCALE]], %[[SCALE]]
+// CHECK:         arith.divf %{{.*}}, %[[TWICE]] : f32
+// CHECK:       gpu.func @kv_write_0(%{{.*}}, %[[LATE:[^:]*]]: f32)
+// CHECK:         arith.divf %{{.*}}, %[[LATE]] : f32
+func.func @scales(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>, %scales: memref<1xf32>, %new: f32) {
+  %c0 = arith.constant 0 : index
+  %scale = memref.load %scales[%c0] : memref<1xf32>
+  %twice = arith.addf %scale, %scale : f32
+  kv.write at(%s : memref<4xi64>) negative(error) out_of_bounds(skip)
+    put %v : memref<4x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>) {
+    ^bb0(%x: f32):
+      %y = arith.divf %x, %twice : f32
+      kv.yield %y : f32
+    }
+  %late = memref.load %scales[%c0] : memref<1xf32>
+  memref.store %new, %scales[%c0] : memref<1xf32>
+  kv.write at(%s : memref<4xi64>) negative(error) out_of_bounds(skip)
+    put %v : memref<4x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>) {
+    ^bb0(%x: f32):
+      %y = arith.divf %x, %late : f32
+      kv.yield %y : f32
+    }
+  return
+}
+
+// -----
+
+// A write in a loop may change, in one round, what is loaded before the loop for
+// the next.
+
+// CHECK-LABEL: func.func @loop(
+// CHECK:         memref.load %arg3
+// CHECK:         scf.for
+// CHECK:           gpu.launch_func {{.*}} : f32)
+func.func @loop(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>, %scale: memref<f32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = memref.load %scale[] : memref<f32>
+  scf.for %i = %c0 to %n step %c1 {
+    kv.write at(%s : memref<4xi64>) negative(error) out_of_bounds(skip)
+      put %v : memref<4x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>) {
+      ^bb0(%e: f32):
+        %y = arith.divf %e, %x : f32
+        kv.yield %y : f32
+      }
+    memref.store %x, %scale[] : memref<f32>
+  }
+  return
+}

@@ -20,7 +20,10 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     signatures share a kernel.
 
     A constant `memref.global` lies in memory of the host: a kernel that reads
-    one gets a copy of it in `gpu.module @kernels`.
+    one gets a copy of it in `gpu.module @kernels`. A scalar that is loaded from
+    a memref, such as a scale, may lie in memory of the device: its kernel loads
+    it, and computes itself what is computed from it, unless something between
+    the load and the launch may write that memref.
 
     The kernel of a write: grid x is the token, threads and grid y walk over the
     elements of its rows, all destinations side by side. Index values are loaded
@@ -238,8 +241,14 @@ def KVCheckLowered : Pass<"kv-check-lowered"> {
 
     Before: a module, or `gpu.module`, that should be lowered. After: unchanged,
     and it is. Option `allow`: names of the dialects that may be left.
+
+    With the option `host` it looks at the code around the kernels instead, and
+    fails where that reads or writes a memref: on a GPU the memory is the
+    device's. Such as the flag of a branch, if it is an element of a tensor.
   }];
   let options = [
+    Option<"host", "host", "bool", "false",
+           "Check that the host accesses no memory, and nothing else">,
     ListOption<"allow", "allow", "std::string",
                "Dialects whose operations may be left">
   ];
