@@ -85,16 +85,20 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
     refused.insert(op);
     return success();
   }
+  if (failed(chain.checkCompression(*write, op))) {
+    refused.insert(op);
+    return success();
+  }
   SmallVector<Value> indices = chain.convertIndices(write->indices, op);
-  FailureOr<Value> mask = chain.getMask(indices, op);
-  if (failed(mask))
-    return failure();
-  Value values = chain.convert(write->values);
   builder.setInsertionPoint(op);
   if (write->droppedIndexDims.any())
     for (Value &index : indices)
       index = tensor::dropGivenUnitDims(builder, op->getLoc(), index,
                                         write->droppedIndexDims);
+  FailureOr<Value> mask = chain.getMask(*write, indices, op);
+  if (failed(mask))
+    return failure();
+  Value values = chain.convertRows(write->values);
   caches.write(op, *write, *view, *placement, indices, *mask, values,
                policies.negative.value_or(write->negative),
                policies.outOfBounds);
@@ -143,10 +147,13 @@ LogicalResult FunctionImporter::run() {
     }
   }
   SmallVector<Operation *> replaced(caches.getReplaced());
-  if (replaced.empty())
+  if (replaced.empty()) {
+    eraseDeadOps(chain.getConvertedOps());
     return success();
+  }
   if (failed(checkMetadata(func, chain, replaced)))
     return failure();
+  checkPickedSizes(func, chain, replaced);
   llvm::append_range(replaced, chain.getConvertedOps());
   eraseDeadOps(replaced);
   reportOpaqueOps();

@@ -41,7 +41,18 @@ bool torch::isFromBuiltin(Operation *op) {
   return isCastNamed(op, kFromBuiltin);
 }
 
+/// Does `op` give what it takes?
+static bool isCopy(Operation *op) {
+  static constexpr StringLiteral kNames[] = {
+      "torch.aten.clone", "torch.aten.detach", "torch.aten.lift_fresh_copy"};
+  return llvm::is_contained(kNames, torch::getTorchName(op)) &&
+         op->getNumOperands() > 0 && op->getNumResults() == 1 &&
+         op->getOperand(0).getType() == op->getResult(0).getType();
+}
+
 bool torch::isConstantOrList(Operation *op) {
+  while (isCopy(op) && op->getOperand(0).getDefiningOp())
+    op = op->getOperand(0).getDefiningOp();
   StringRef name = op->getName().getStringRef();
   return name.starts_with("torch.constant.") ||
          name == "torch.vtensor.literal" ||
@@ -124,6 +135,15 @@ RankedTensorType torch::dropSign(RankedTensorType type) {
   return type.clone(IntegerType::get(type.getContext(), integer.getWidth()));
 }
 
+bool torch::isIndexElement(Type type) {
+  return type.isSignedInteger(32) || type.isSignedInteger(64);
+}
+
+Type torch::getElementType(Value value) {
+  RankedTensorType type = readTensorType(value.getType());
+  return type ? type.getElementType() : Type();
+}
+
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//
@@ -160,12 +180,24 @@ std::optional<StringRef> torch::readString(Value value) {
 
 bool torch::isNone(Value value) { return isNoneType(value.getType()); }
 
+/// Sees through copies of constants.
+static Value skipCopies(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isCopy(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 std::optional<int64_t> torch::readScalar(Value value) {
   if (std::optional<int64_t> constant = readInt(value))
     return constant;
   RankedTensorType type = readTensorType(value.getType());
-  if (!type || type.getRank() != 0 || !type.getElementType().isSignedInteger())
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
+      !isIndexElement(type.getElementType()))
     return std::nullopt;
+  value = skipCopies(value);
   auto literal =
       readConstant<DenseIntElementsAttr>(value, "torch.vtensor.literal");
   if (literal && literal.isSplat())
@@ -175,6 +207,15 @@ std::optional<int64_t> torch::readScalar(Value value) {
       op->getNumOperands() == 1)
     return readInt(op->getOperand(0));
   return std::nullopt;
+}
+
+std::optional<double> torch::readFloat(Value value) {
+  if (std::optional<int64_t> constant = readInt(value))
+    return static_cast<double>(*constant);
+  auto attr = readConstant<FloatAttr>(value, "torch.constant.float");
+  if (!attr || !attr.getType().isF64())
+    return std::nullopt;
+  return attr.getValueAsDouble();
 }
 
 std::optional<OperandRange> torch::readList(Value value) {

@@ -28,7 +28,8 @@ llvm::StringRef getTorchName(mlir::Operation *op);
 bool isTorchOp(mlir::Operation *op);
 bool isToBuiltin(mlir::Operation *op);
 bool isFromBuiltin(mlir::Operation *op);
-/// Is `op` a constant, or what only puts constants and tensors together?
+/// Is `op` a constant, a copy of one, or what only puts constants and tensors
+/// together?
 bool isConstantOrList(mlir::Operation *op);
 
 std::string toText(mlir::Type type);
@@ -41,6 +42,11 @@ mlir::RankedTensorType readTensorType(mlir::Type type);
 /// The same type with signless integers, as arith and kv want it.
 mlir::RankedTensorType dropSign(mlir::RankedTensorType type);
 
+/// Is `type` an element type of index tensors (SX1)?
+bool isIndexElement(mlir::Type type);
+/// The element type of the torch tensor `value`, signed as in torch, or null.
+mlir::Type getElementType(mlir::Value value);
+
 /// The element type that torch's dtype code `code` names, or null.
 mlir::Type getElementTypeOfCode(mlir::MLIRContext *context, int64_t code);
 
@@ -49,8 +55,10 @@ std::optional<int64_t> readInt(mlir::Value value);
 std::optional<bool> readBool(mlir::Value value);
 std::optional<llvm::StringRef> readString(mlir::Value value);
 bool isNone(mlir::Value value);
-/// An integer constant, or a tensor of rank 0 that holds one.
+/// An integer constant, or a tensor of one element that holds one.
 std::optional<int64_t> readScalar(mlir::Value value);
+/// A constant number as Python has it.
+std::optional<double> readFloat(mlir::Value value);
 
 /// The elements of a list, if `value` is a list that is put together here.
 std::optional<mlir::OperandRange> readList(mlir::Value value);
