@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -26,26 +27,6 @@ bool kvfuse::isTypeCast(Operation *op) {
          name == "torch_c.from_builtin_tensor";
 }
 
-Value kvfuse::getCacheBase(Value version) {
-  while (Operation *def = version.getDefiningOp()) {
-    if (auto write = dyn_cast<WriteOp>(def))
-      version = write.getDests()[cast<OpResult>(version).getResultNumber()];
-    else if (isTypeCast(def))
-      version = def->getOperand(0);
-    else
-      break;
-  }
-  return version;
-}
-
-BlockArgument kvfuse::getCacheArgument(Value version) {
-  auto argument = dyn_cast<BlockArgument>(getCacheBase(version));
-  if (argument && argument.getOwner()->isEntryBlock() &&
-      isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
-    return argument;
-  return {};
-}
-
 Value kvfuse::stripTypeCasts(Value version) {
   while (Operation *def = version.getDefiningOp()) {
     if (!isTypeCast(def))
@@ -55,65 +36,62 @@ Value kvfuse::stripTypeCasts(Value version) {
   return version;
 }
 
-/// May results of `op` share memory with operand `use`? Elementwise operations
-/// compute new tensors, and of a write only the next version comes out.
-static bool resultsMayAlias(OpOperand &use) {
-  Operation *op = use.getOwner();
-  if (isa<WriteOp>(op))
-    return false;
-  return !OpTrait::hasElementwiseMappableTraits(op) && !isa<tensor::DimOp>(op);
+Value CacheBases::getPrevious(Value version) {
+  if (auto argument = dyn_cast<BlockArgument>(version)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument == loop.getInductionVar())
+      return {};
+    // What every round hands on must be a version of what it was given.
+    previous[version] = Value();
+    Value next = loop.getTiedLoopYieldedValue(argument)->get();
+    return lookup(next) == version ? loop.getTiedLoopInit(argument)->get()
+                                   : Value();
+  }
+  Operation *def = version.getDefiningOp();
+  unsigned number = cast<OpResult>(version).getResultNumber();
+  if (auto write = dyn_cast<WriteOp>(def))
+    return write.getDests()[number];
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def))
+    return slice.getSource();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(def))
+    return insert.getDest();
+  if (isTypeCast(def))
+    return def->getOperand(0);
+  if (auto loop = dyn_cast<scf::ForOp>(def)) {
+    BlockArgument argument = loop.getRegionIterArg(number);
+    return lookup(argument) == argument ? Value() : argument;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(def)) {
+    Value one = branch.thenYield().getOperand(number);
+    Value other = branch.elseYield().getOperand(number);
+    return lookup(one) == lookup(other) ? one : Value();
+  }
+  return {};
 }
 
-/// Does `op` run before `until`, or is it not plain to see that it does not?
-static bool mayRunBefore(Operation *op, Operation *until) {
-  Operation *ancestor = until->getBlock()->findAncestorOpInBlock(*op);
-  return !ancestor || ancestor->isBeforeInBlock(until);
+Value CacheBases::lookup(Value version) {
+  SmallVector<Value> path;
+  while (true) {
+    auto known = previous.find(version);
+    Value next = known != previous.end() ? known->second : getPrevious(version);
+    previous[version] = next;
+    if (!next)
+      break;
+    path.push_back(version);
+    version = next;
+  }
+  // Everybody on the path points to its end from now on.
+  for (Value value : path)
+    previous[value] = version;
+  return version;
 }
 
-/// Does `op` end a branch of an scf.if that has `other` in its other branch?
-static bool excludes(Operation *op, Operation *other) {
-  auto ifOp = dyn_cast<scf::IfOp>(op->getParentOp());
-  return ifOp && ifOp->isProperAncestor(other) &&
-         !op->getParentRegion()->findAncestorOpInRegion(*other);
-}
-
-/// Adds the values that `op`, which takes an alias, may hand on: results,
-/// arguments of its regions and of the blocks it branches to, and results of
-/// the operation whose region it ends. Numbers share no memory.
-static void addAliasesOf(Operation *op, Operation *until,
-                         llvm::SetVector<Value> &aliases) {
-  auto add = [&](ValueRange values) {
-    for (Value value : values)
-      if (!value.getType().isIntOrIndexOrFloat())
-        aliases.insert(value);
-  };
-  add(op->getResults());
-  for (Region &region : op->getRegions())
-    if (!region.empty())
-      add(region.getArguments());
-  for (Block *successor : op->getSuccessors())
-    add(successor->getArguments());
-  if (op->hasTrait<OpTrait::IsTerminator>() &&
-      !isa<FunctionOpInterface>(op->getParentOp()) && !excludes(op, until))
-    add(op->getParentOp()->getResults());
-}
-
-llvm::SetVector<Value> kvfuse::getAliases(Value version, Operation *until) {
-  llvm::SetVector<Value> aliases;
-  aliases.insert(stripTypeCasts(version));
-  for (unsigned i = 0; i < aliases.size(); ++i)
-    for (OpOperand &use : aliases[i].getUses()) {
-      Operation *user = use.getOwner();
-      if (resultsMayAlias(use) &&
-          (isTypeCast(user) || mayRunBefore(user, until)))
-        addAliasesOf(user, until, aliases);
-    }
-  return aliases;
-}
-
-bool kvfuse::readsAny(WriteOp write, const llvm::SetVector<Value> &aliases) {
-  return llvm::any_of(write.getDpsInputs(),
-                      [&](Value input) { return aliases.contains(input); });
+BlockArgument CacheBases::getArgument(Value version) {
+  auto argument = dyn_cast<BlockArgument>(lookup(version));
+  if (argument && argument.getOwner()->isEntryBlock() &&
+      isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    return argument;
+  return {};
 }
 
 bool kvfuse::mayRunAfter(Operation *op, Operation *other) {
@@ -133,6 +111,21 @@ bool kvfuse::mayRunAfter(Operation *op, Operation *other) {
            from->isReachable(to);
   }
   return true;
+}
+
+Operation *kvfuse::getLoopAround(Operation *op, Operation *other, Value value) {
+  for (Region *region = op->getParentRegion();;
+       region = region->getParentRegion()) {
+    Operation *parent = region->getParentOp();
+    if (isa<FunctionOpInterface>(parent) ||
+        region->isAncestor(value.getParentRegion()))
+      return nullptr;
+    auto branch = dyn_cast<RegionBranchOpInterface>(parent);
+    bool repeats =
+        !branch || branch.isRepetitiveRegion(region->getRegionNumber());
+    if (repeats && region->findAncestorOpInRegion(*other))
+      return parent;
+  }
 }
 
 Value kvfuse::getBufferBase(Value memref) {

@@ -96,8 +96,9 @@ struct KVCheckInPlacePass
     : kvfuse::impl::KVCheckInPlaceBase<KVCheckInPlacePass> {
   void runOnOperation() override {
     // Once a call returns nothing, both branches of a conditional write yield
-    // the argument, and so does the scf.if.
-    if (failed(dropReturnedArguments()) || failed(foldConditionals()) ||
+    // the argument, and so does the scf.if; a round of a loop hands on what it
+    // was given; and a slice is put back to where it is.
+    if (failed(dropReturnedArguments()) || failed(foldUnchanged()) ||
         failed(dropReturnedArguments()))
       return signalPassFailure();
     WrittenArguments written;
@@ -107,9 +108,11 @@ struct KVCheckInPlacePass
   }
 
 private:
-  LogicalResult foldConditionals() {
+  LogicalResult foldUnchanged() {
     RewritePatternSet patterns(&getContext());
     scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
+    scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
+    memref::CopyOp::getCanonicalizationPatterns(patterns, &getContext());
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 

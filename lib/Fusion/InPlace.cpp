@@ -7,10 +7,10 @@
 
 #include "InPlace.h"
 
-#include "Caches.h"
+#include "Disjoint.h"
+#include "Slices.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -28,16 +28,12 @@ bool kvfuse::isDeclaredMutated(FunctionOpInterface func, unsigned number) {
 }
 
 /// The arguments of `func` that its writes reach, as a list for `--mutates`.
-static std::string listCaches(FunctionOpInterface func) {
-  // The first write of each cache is enough.
+static std::string listCaches(FunctionOpInterface func, CacheBases &bases) {
   std::set<unsigned> numbers;
   func->walk([&](WriteOp write) {
-    for (Value dest : write.getDests()) {
-      auto argument = dyn_cast<BlockArgument>(stripTypeCasts(dest));
-      if (argument && argument.getOwner()->getParentOp() == func &&
-          argument.getOwner()->isEntryBlock())
+    for (Value dest : write.getDests())
+      if (BlockArgument argument = bases.getArgument(dest))
         numbers.insert(argument.getArgNumber());
-    }
   });
   return llvm::join(
       llvm::map_range(numbers, [](unsigned n) { return llvm::utostr(n); }),
@@ -45,13 +41,13 @@ static std::string listCaches(FunctionOpInterface func) {
 }
 
 /// Is the cache of `dest` an argument that may be written?
-static bool checkDeclared(WriteOp write, Value dest) {
-  BlockArgument argument = getCacheArgument(dest);
+static bool checkDeclared(WriteOp write, Value dest, CacheBases &bases) {
+  BlockArgument argument = bases.getArgument(dest);
   if (!argument) {
     emitRefusal(write, Refusal::CacheCopied,
                 "the program writes a copy: the cache is not an argument",
                 "pass the cache as an argument, and write to it",
-                getCacheBase(dest).getLoc());
+                bases.lookup(dest).getLoc());
     return false;
   }
   auto func = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
@@ -62,60 +58,57 @@ static bool checkDeclared(WriteOp write, Value dest) {
               "argument " + Twine(number) + " of '" + func.getName() +
                   "' is written, but not declared mutated",
               "declare the caches that may be written: --mutates=" +
-                  listCaches(func) + ", or --mutates=auto for all of them");
+                  listCaches(func, bases) +
+                  ", or --mutates=auto for all of them");
   return false;
 }
 
-/// The operation around `write`, inside its function, whose region may run more
-/// than once, or null.
-static Operation *getLoopAround(WriteOp write) {
-  for (Region *region = write->getParentRegion();;
-       region = region->getParentRegion()) {
-    Operation *op = region->getParentOp();
-    if (isa<FunctionOpInterface>(op))
-      return nullptr;
-    auto branch = dyn_cast<RegionBranchOpInterface>(op);
-    if (!branch || branch.isRepetitiveRegion(region->getRegionNumber()))
-      return op;
-  }
-}
-
-/// Are the contents of `dest` before the write of no later use?
-static bool checkOldContents(WriteOp write, const llvm::SetVector<Value> &old) {
+/// Is destination `i` of `write` dead but for the write and the insertion that
+/// puts its result back? A slice that is read later would do no harm if it were
+/// disjoint, but bufferization would copy the pool for it.
+static bool checkOldContents(WriteOp write, unsigned i, const Aliases &old) {
   auto refuse = [&](const Twine &found, Location cause) {
     emitRefusal(write, Refusal::OldCacheLive, found,
                 "use the cache that the write returns, or read before it",
                 cause);
     return false;
   };
-  // An argument is what it was before the loop, in every round.
-  if (Operation *loop = getLoopAround(write))
-    return refuse("the contents before this write are used again in the next "
-                  "round of '" +
-                      loop->getName().getStringRef() + "'",
-                  loop->getLoc());
-  for (Value alias : old)
-    for (Operation *user : alias.getUsers())
-      if (user != write && !isTypeCast(user) && mayRunAfter(user, write))
-        return refuse("the contents before this write are used after it, by '" +
-                          user->getName().getStringRef() + "'",
-                      user->getLoc());
+  tensor::ExtractSliceOp slice = getSlice(write, i);
+  for (Value value : old.getValues())
+    for (Operation *user : value.getUsers()) {
+      if (isNoAccess(user))
+        continue;
+      // What is defined outside of a loop is what it was, in every round.
+      if (Operation *loop = getLoopAround(user, write, value))
+        return refuse("the contents before this write are used again in the "
+                      "next round of '" +
+                          loop->getName().getStringRef() + "'",
+                      loop->getLoc());
+      if (user == write || !mayRunAfter(user, write))
+        continue;
+      auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+      if (insert && slice && getWrittenSlice(insert) == slice)
+        continue;
+      return refuse("the contents before this write are used after it, by '" +
+                        user->getName().getStringRef() + "'",
+                    user->getLoc());
+    }
   return true;
 }
 
 /// Is nothing that the write reads, or writes besides, part of the cache that
 /// is its destination `i`?
-static bool checkDisjoint(WriteOp write, unsigned i,
-                          const llvm::SetVector<Value> &old) {
-  if (readsAny(write, old)) {
+static bool checkDisjoint(WriteOp write, unsigned i, const Aliases &old,
+                          CacheBases &bases) {
+  Value base = bases.lookup(write.getDests()[i]);
+  if (old.areReadBy(write)) {
     emitRefusal(write, Refusal::AliasValue,
                 "what the write reads may share memory with the cache",
-                "copy the values before they are written",
-                getCacheBase(write.getDests()[i]).getLoc());
+                "copy the values before they are written", base.getLoc());
     return false;
   }
   for (auto [j, other] : llvm::enumerate(write.getDests()))
-    if (j != i && old.contains(other)) {
+    if (j != i && (old.contains(other) || bases.lookup(other) == base)) {
       emitRefusal(write, Refusal::DestAlias,
                   "destinations " + Twine(i) + " and " + Twine(j) +
                       " may share memory",
@@ -125,29 +118,56 @@ static bool checkDisjoint(WriteOp write, unsigned i,
   return true;
 }
 
-bool kvfuse::mayWriteInPlace(WriteOp write) {
+bool kvfuse::mayWriteInPlace(WriteOp write, CacheBases &bases) {
   for (auto [i, dest] : llvm::enumerate(write.getDests())) {
-    if (!checkDeclared(write, dest))
+    if (!checkDeclared(write, dest, bases))
       return false;
-    llvm::SetVector<Value> old = getAliases(dest, write);
-    if (!checkDisjoint(write, i, old) || !checkOldContents(write, old))
+    Aliases old(dest, write);
+    if (!checkDisjoint(write, i, old, bases) ||
+        !checkOldContents(write, i, old))
       return false;
   }
   return true;
 }
 
-bool kvfuse::mayJoin(ArrayRef<WriteOp> run, WriteOp write) {
-  for (WriteOp member : run)
-    for (auto [reader, writer] :
-         {std::pair(member, write), std::pair(write, member)})
-      for (Value dest : writer.getDests())
-        if (readsAny(reader, getAliases(dest, writer))) {
-          emitRefusal(write, Refusal::AliasValue,
-                      "what one write reads may share memory with what its "
-                      "neighbour writes",
-                      "copy the values before they are written",
-                      member.getLoc());
-          return false;
-        }
+bool kvfuse::areRowsApart(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
+  tensor::ExtractSliceOp one = getSlice(lhs, i), other = getSlice(rhs, j);
+  return (one && other && areDisjointSlices(one, other)) ||
+         areRowsDisjoint(lhs, i, rhs, j);
+}
+
+bool Run::mayAdd(WriteOp write) {
+  for (auto [i, dest] : llvm::enumerate(write.getDests()))
+    for (auto [member, j] : dests.lookup(bases->lookup(dest)))
+      if (!areRowsApart(member, j, write, i))
+        return false;
+  auto refuse = [&](WriteOp member) {
+    emitRefusal(write, Refusal::AliasValue,
+                "what one write reads may share memory with what its "
+                "neighbour writes",
+                "copy the values before they are written", member.getLoc());
+    return false;
+  };
+  for (Value input : write.getDpsInputs())
+    if (WriteOp member = written.lookup(input))
+      return refuse(member);
+  for (Value dest : write.getDests()) {
+    Aliases old(dest, write);
+    for (Value value : old.getValues())
+      if (WriteOp member = read.lookup(value))
+        return refuse(member);
+  }
   return true;
+}
+
+void Run::add(WriteOp write) {
+  writes.push_back(write);
+  for (auto [i, dest] : llvm::enumerate(write.getDests())) {
+    dests[bases->lookup(dest)].emplace_back(write, i);
+    Aliases old(dest, write);
+    for (Value value : old.getValues())
+      written.try_emplace(value, write);
+  }
+  for (Value input : write.getDpsInputs())
+    read.try_emplace(input, write);
 }

@@ -8,7 +8,7 @@
 #ifndef KVFUSE_FUSION_INPLACE_H
 #define KVFUSE_FUSION_INPLACE_H
 
-#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "Caches.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace kvfuse {
@@ -20,11 +20,36 @@ bool isDeclaredMutated(mlir::FunctionOpInterface func, unsigned number);
 /// SM3 and SM5, on SSA: may all destinations of `write` be written in place? If
 /// not, emits a remark `cache-copied`, `old-cache-live`, `alias-value` or
 /// `dest-alias`.
-bool mayWriteInPlace(mlir::kv::WriteOp write);
+bool mayWriteInPlace(mlir::kv::WriteOp write, CacheBases &bases);
 
-/// SM3: may `write` be done in one launch with its neighbours `run`? If not,
-/// for one reads what the other writes, emits a remark `alias-value`.
-bool mayJoin(llvm::ArrayRef<mlir::kv::WriteOp> run, mlir::kv::WriteOp write);
+/// SM2: of two versions of one cache, does destination `i` of `lhs` store to
+/// other elements than destination `j` of `rhs`?
+bool areRowsApart(mlir::kv::WriteOp lhs, unsigned i, mlir::kv::WriteOp rhs,
+                  unsigned j);
+
+/// Neighbouring writes that one launch may do.
+class Run {
+public:
+  explicit Run(CacheBases &bases) : bases(&bases) {}
+
+  /// SM2 and SM3: may `write` be done with the others? Not if it writes rows of
+  /// a cache of theirs that may be the same, nor, with a remark `alias-value`,
+  /// if one reads what the other writes.
+  bool mayAdd(mlir::kv::WriteOp write);
+  void add(mlir::kv::WriteOp write);
+
+  llvm::ArrayRef<mlir::kv::WriteOp> getWrites() const { return writes; }
+
+private:
+  CacheBases *bases;
+  llvm::SmallVector<mlir::kv::WriteOp> writes;
+  /// By cache, the destinations in it.
+  llvm::DenseMap<mlir::Value,
+                 llvm::SmallVector<std::pair<mlir::kv::WriteOp, unsigned>>>
+      dests;
+  /// What the writes read, and what may share memory with what they write.
+  llvm::DenseMap<mlir::Value, mlir::kv::WriteOp> read, written;
+};
 
 } // namespace kvfuse
 

@@ -10,6 +10,7 @@
 #include "Caches.h"
 #include "InPlace.h"
 #include "Outliner.h"
+#include "Slices.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,8 +110,9 @@ struct KVOutlineWritesPass
     for (func::FuncOp func : funcs) {
       SmallVector<Site> sites;
       bool anyLeft = false;
+      CacheBases bases;
       func.walk(
-          [&](Block *block) { collectSites(*block, group, sites, anyLeft); });
+          [&](Block *block) { collectSites(*block, bases, sites, anyLeft); });
       if (anyLeft && required) {
         func.emitError("a write may not be done in place, and fusing is "
                        "required");
@@ -137,43 +139,78 @@ struct KVOutlineWritesPass
   }
 
 private:
-  /// Runs of neighbouring writes of `block` that may be done in place.
-  static void collectSites(Block &block, bool group,
-                           SmallVectorImpl<Site> &sites, bool &anyLeft) {
-    Site run;
+  /// Runs of neighbouring writes of `block` that may be done in place. Slices
+  /// that are taken out for them and put back stand between.
+  void collectSites(Block &block, CacheBases &bases,
+                    SmallVectorImpl<Site> &sites, bool &anyLeft) {
+    Run run(bases);
     auto endRun = [&] {
-      if (!run.writes.empty())
-        sites.push_back(std::move(run));
-      run = Site();
+      addSites(run.getWrites(), sites);
+      run = Run(bases);
     };
+    // The operations that belong to the last write, and to the next one.
+    llvm::SmallDenseSet<Operation *> attached;
     for (Operation &op : block) {
       auto write = dyn_cast<WriteOp>(op);
       if (!write || !write.hasTensorForm()) {
-        endRun();
+        if (!isAttached(&op, attached))
+          endRun();
         continue;
       }
-      if (!mayWriteInPlace(write)) {
+      if (!mayWriteInPlace(write, bases)) {
         anyLeft = true;
         endRun();
         continue;
       }
-      // A second write of one cache is a group of its own (SM2).
-      bool joins = group && !run.writes.empty() && !isRefused(write) &&
-                   !isRefused(run.writes.back()) &&
-                   run.writes.front().hasSameTokens(write) &&
-                   llvm::none_of(write->getOperands(),
-                                 [&](Value operand) {
-                                   Operation *def = operand.getDefiningOp();
-                                   return isa_and_nonnull<WriteOp>(def) &&
-                                          llvm::is_contained(
-                                              run.writes, cast<WriteOp>(def));
-                                 }) &&
-                   mayJoin(run.writes, write);
+      ArrayRef<WriteOp> others = run.getWrites();
+      bool joins = group && !others.empty() && !isRefused(write) &&
+                   !isRefused(others.back()) &&
+                   write.hasSameTokens(others.front()) && run.mayAdd(write);
       if (!joins)
         endRun();
-      run.writes.push_back(write);
+      run.add(write);
+      attached.insert_range(getWithSlices(write));
     }
     endRun();
+  }
+
+  /// Is `op` a slice that is taken out for the next write, or does it put back
+  /// what the last one returns, as `attached` says?
+  static bool isAttached(Operation *op,
+                         const llvm::SmallDenseSet<Operation *> &attached) {
+    if (attached.contains(op))
+      return true;
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (!slice || !slice->hasOneUse())
+      return false;
+    auto write = dyn_cast<WriteOp>(*slice->user_begin());
+    return write && llvm::is_contained(getWithSlices(write), op);
+  }
+
+  /// Makes a site of `writes`, or one of each if they do not put back all
+  /// slices themselves that they take out: what is put back elsewhere is taken
+  /// out elsewhere too, or it would be copied.
+  static void addSites(ArrayRef<WriteOp> writes, SmallVectorImpl<Site> &sites) {
+    Site site;
+    site.writes.assign(writes.begin(), writes.end());
+    llvm::SetVector<Operation *> attached;
+    for (WriteOp write : writes)
+      attached.insert_range(getWithSlices(write));
+    llvm::SmallDenseSet<Operation *> closed;
+    for (Operation *op : attached)
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+        if (tensor::ExtractSliceOp slice = getWrittenSlice(insert);
+            attached.contains(slice))
+          closed.insert_range(ArrayRef<Operation *>{insert, slice});
+    for (Operation *op : attached)
+      if (isa<WriteOp>(op) || closed.contains(op))
+        site.body.push_back(op);
+    if (writes.size() > 1 && site.body.size() != attached.size()) {
+      for (WriteOp write : writes)
+        addSites(write, sites);
+    } else if (!writes.empty()) {
+      sites.push_back(std::move(site));
+    }
   }
 
   static void emitFused(Site &site) {
@@ -195,15 +232,15 @@ private:
   /// it anyway. An operation that reads a cache stays where it is: at the site,
   /// an earlier one may have changed the contents.
   static void collectProducers(MutableArrayRef<Site> sites, bool whole) {
-    llvm::SetVector<Value> caches;
+    llvm::DenseSet<Value> caches;
     for (Site &site : sites)
       for (WriteOp write : site.writes)
         for (Value dest : write.getDests())
-          caches.insert_range(getAliases(dest, write));
+          caches.insert_range(Aliases(dest, write).getValues());
     auto readsCache = [&](Operation *op) {
-      return !isTypeCast(op) && !isa<tensor::DimOp>(op) &&
-             llvm::any_of(op->getOperands(),
-                          [&](Value v) { return caches.contains(v); });
+      return !isNoAccess(op) && llvm::any_of(op->getOperands(), [&](Value v) {
+        return caches.contains(v);
+      });
     };
     for (Site &site : sites) {
       llvm::SetVector<Value> worklist;

@@ -7,8 +7,8 @@
 
 #include "Outliner.h"
 
+#include "Caches.h"
 #include "kvfuse/Fusion/Passes.h"
-
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -30,8 +30,7 @@ static Location getLoc(Site &site) {
 /// one is computed inside, what it is computed from.
 static SmallVector<Value> collectInputs(Site &site) {
   llvm::SetVector<Value> inputs;
-  llvm::SmallDenseSet<Operation *> inside(site.writes.begin(),
-                                          site.writes.end());
+  llvm::SmallDenseSet<Operation *> inside(site.body.begin(), site.body.end());
   inside.insert_range(site.producers);
   llvm::SmallDenseSet<Operation *> visited;
   auto add = [&](auto &&add, ValueRange values) -> void {
@@ -47,26 +46,41 @@ static SmallVector<Value> collectInputs(Site &site) {
     add(add, write.getDests());
   for (WriteOp write : site.writes)
     add(add, write.getValues());
-  for (WriteOp write : site.writes) {
-    add(add, write->getOperands());
+  for (Operation *op : site.body) {
+    add(add, op->getOperands());
     llvm::SetVector<Value> captures;
-    getUsedValuesDefinedAbove(write->getRegions(), captures);
+    getUsedValuesDefinedAbove(op->getRegions(), captures);
     add(add, captures.getArrayRef());
   }
   return inputs.takeVector();
 }
 
+/// The versions that the site leaves, and whatever else of it is used outside.
+static SmallVector<Value> collectOutputs(Site &site) {
+  SmallVector<Value> outputs;
+  llvm::SmallDenseSet<Operation *> inside(site.body.begin(), site.body.end());
+  for (Operation *op : site.body) {
+    bool isVersion = isa<WriteOp, tensor::InsertSliceOp>(op);
+    for (Value result : op->getResults()) {
+      auto isInside = [&](Operation *user) { return inside.contains(user); };
+      bool isLast = isVersion && llvm::none_of(result.getUsers(), isInside);
+      if (isLast || !llvm::all_of(result.getUsers(), isInside))
+        outputs.push_back(result);
+    }
+  }
+  return outputs;
+}
+
 void Outliner::outline(Site &site) {
   SmallVector<Value> inputs = collectInputs(site);
-  func::FuncOp func = share(build(site, inputs));
-  OpBuilder builder(site.writes.back());
+  SmallVector<Value> outputs = collectOutputs(site);
+  func::FuncOp func = share(build(site, inputs, outputs));
+  OpBuilder builder(site.body.back());
   auto call = func::CallOp::create(builder, getLoc(site), func, inputs);
-  unsigned next = 0;
-  for (WriteOp write : site.writes)
-    for (Value result : write->getResults())
-      result.replaceAllUsesWith(call.getResult(next++));
-  for (WriteOp write : llvm::reverse(site.writes))
-    write.erase();
+  for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
+    output.replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(site.body))
+    op->erase();
   for (Operation *producer : llvm::reverse(site.producers))
     if (isOpTriviallyDead(producer))
       producer->erase();
@@ -101,41 +115,37 @@ void Outliner::declare(func::FuncOp func, Block::iterator place) {
       .setPrivate();
 }
 
-func::FuncOp Outliner::build(Site &site, ValueRange inputs) {
+func::FuncOp Outliner::build(Site &site, ValueRange inputs,
+                             ValueRange outputs) {
   OpBuilder builder(module.getContext());
-  SmallVector<Value> outputs;
-  for (WriteOp write : site.writes)
-    llvm::append_range(outputs, write->getResults());
   auto func = func::FuncOp::create(
       getLoc(site), "kv_write_0",
-      builder.getFunctionType(inputs.getTypes(),
-                              ValueRange(outputs).getTypes()));
+      builder.getFunctionType(inputs.getTypes(), outputs.getTypes()));
   Block *body = func.addEntryBlock();
   IRMapping mapping;
   mapping.map(inputs, body->getArguments());
   builder.setInsertionPointToEnd(body);
   for (Operation *producer : site.producers)
     builder.clone(*producer, mapping);
-  for (WriteOp write : site.writes)
-    builder.clone(*write, mapping);
+  for (Operation *op : site.body)
+    builder.clone(*op, mapping);
   SmallVector<Value> results;
   for (Value output : outputs)
     results.push_back(mapping.lookup(output));
   func::ReturnOp::create(builder, getLoc(site), results);
 
   // SM5: nothing but the caches may be written, not even to reuse a buffer.
+  CacheBases bases;
   llvm::SmallDenseSet<Value> caches;
-  for (WriteOp write : site.writes)
-    for (Value dest : write.getDests()) {
-      // Only type casts of a cache go along with its write.
-      while (site.producers.contains(dest.getDefiningOp()))
-        dest = dest.getDefiningOp()->getOperand(0);
-      caches.insert(dest);
-    }
-  for (auto [i, input] : llvm::enumerate(inputs))
-    if (isa<TensorType>(input.getType()))
-      func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
-                      builder.getBoolAttr(caches.contains(input)));
+  func.walk([&](WriteOp write) {
+    for (Value dest : write.getDests())
+      caches.insert(bases.lookup(dest));
+  });
+  for (BlockArgument argument : body->getArguments())
+    if (isa<TensorType>(argument.getType()))
+      func.setArgAttr(argument.getArgNumber(),
+                      bufferization::BufferizationDialect::kWritableAttrName,
+                      builder.getBoolAttr(caches.contains(argument)));
   return func;
 }
 

@@ -18,6 +18,9 @@ namespace kvfuse {
 /// Neighbouring writes that become one function.
 struct Site {
   llvm::SmallVector<mlir::kv::WriteOp> writes;
+  /// The writes, and what takes their slices out of pools and puts them back,
+  /// in order.
+  llvm::SmallVector<mlir::Operation *> body;
   /// What computes the operands and goes along, in order.
   llvm::SetVector<mlir::Operation *> producers;
 };
@@ -42,7 +45,8 @@ private:
   void declare(mlir::func::FuncOp func, mlir::Block::iterator place);
 
   /// The function of `site`, not yet in a symbol table.
-  mlir::func::FuncOp build(Site &site, mlir::ValueRange inputs);
+  mlir::func::FuncOp build(Site &site, mlir::ValueRange inputs,
+                           mlir::ValueRange outputs);
 
   /// An equal function of @kvfuse instead of `func`, if there is one.
   mlir::func::FuncOp share(mlir::func::FuncOp func);

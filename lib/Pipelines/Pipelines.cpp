@@ -78,6 +78,9 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
     KVFuseChainsOptions chains;
     chains.required = required;
     pm.addPass(createKVFuseChains(chains));
+  }
+  pm.addPass(createKVNormalizeSlices());
+  if (options.fuse != FuseMode::Off) {
     KVGroupWritesOptions groups;
     groups.required = required;
     pm.addPass(createKVGroupWrites(groups));
@@ -94,9 +97,14 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm) {
 
     bufferization::OneShotBufferizePassOptions bufferize;
     bufferize.bufferizeFunctionBoundaries = true;
+    // Slices before what is computed from them: the slice is a view, and what is
+    // computed is new, not the other way round.
+    bufferize.analysisHeuristic = "top-down";
     bufferize.functionBoundaryTypeConversion =
         bufferization::LayoutMapOption::FullyDynamicLayoutMap;
     nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
+    // Slices that are taken out and put back are one view.
+    nested.addPass(createCSEPass());
     nested.addPass(createKVCheckInPlace());
     nested.addPass(createKVMergeWrites());
   });

@@ -262,6 +262,7 @@ func.func @values_from_cache(%s: tensor<4xi64>, %s2: tensor<4xi64>, %v: tensor<4
   %k = tensor.extract_slice %vc[0, 0] [4, 8] [1, 1] : tensor<?x8xf32> to tensor<4x8xf32>
   %0 = kv.write at(%s : tensor<4xi64>) negative(wrap) out_of_bounds(trap)
     put %k : tensor<4x8xf32> into %kc : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  // expected-remark @below {{different-indices}}
   %1 = kv.write at(%s2 : tensor<4xi64>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<4x8xf32> into %vc : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   %x = "unknown.make"() : () -> tensor<4x8xf32>

@@ -29,11 +29,12 @@ func.func @no_argument(%c: tensor<?x8xf32> {bufferization.writable = true}, %s: 
   // expected-remark-re @below {{[Missed] cache-copied | Category:kvfuse | Function=no_argument | Cause=loc("{{.*}}":{{[0-9]+}}:12), Reason="the program writes a copy: the cache is not an argument", Suggestion="pass the cache as an argument, and write to it"}}
   %0 = kv.write at(%s : tensor<4xi64>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<4x8xf32> into %empty : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
-  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c) -> tensor<?x8xf32> {
+  // What a round is given is not always the same cache.
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c, %z = %0) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
     // expected-remark @below {{cache-copied}}
     %1 = kv.write at(%s : tensor<4xi64>) negative(wrap) out_of_bounds(trap)
       put %v : tensor<4x8xf32> into %x : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
-    scf.yield %1 : tensor<?x8xf32>
+    scf.yield %z, %1 : tensor<?x8xf32>, tensor<?x8xf32>
   }
   cf.br ^bb1(%0 : tensor<?x8xf32>)
 ^bb1(%y: tensor<?x8xf32>):

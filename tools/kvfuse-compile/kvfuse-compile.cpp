@@ -221,7 +221,10 @@ private:
       std::optional<Refusal> refusal = symbolizeRefusal(remark.name);
       if (!refusal || !isMissed(*refusal))
         continue;
-      if (fuse != FuseMode::Required && !left.contains(remark.loc))
+      // What is only not done together with others is done all the same.
+      bool isApart =
+          refusal == Refusal::Order || refusal == Refusal::DifferentIndices;
+      if (fuse != FuseMode::Required && (isApart || !left.contains(remark.loc)))
         continue;
       InFlightDiagnostic diag = emitError(remark.loc)
                                 << remark.name << ": " << remark.reason;

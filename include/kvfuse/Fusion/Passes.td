@@ -88,6 +88,76 @@ def KVFuseChains : Pass<"kv-fuse-chains"> {
   ];
 }
 
+def KVNormalizeSlices : Pass<"kv-normalize-slices"> {
+  let summary = "write slices of pools one after the other, each next to its "
+                "write";
+  let description = [{
+    Overview: K and V may be slices of one tensor, the pool, and so may be the
+    caches of all layers. Bufferization works in place, and later passes see the
+    slice of each write, where the pool goes through the writes in sequence:
+    slice, write, insertion, slice of the result, write, insertion. This pass
+    brings other orders into that form:
+
+    - Slices of slices become slices of the pool, insertions into slices
+      insertions into the pool.
+    - An insertion that puts back what a write returns moves up to that write.
+    - Slices that share no element with what was written become slices of the
+      newest version, and so does a written slice that is used after it was put
+      back.
+    - A slice that is written is taken out right before its write.
+
+    Before: kv IR on tensors. After: between the operation that takes a slice
+    out for a write and the one that puts it back stand only writes of that
+    slice, unless the order of the program does not allow it; the pool's older
+    versions are used behind it only where slices overlap, or may.
+
+    Example: K and V are taken out first, and put back last.
+
+    ```mlir
+    func.func @before(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
+                      %pool: tensor<2x64x8xf32>) -> tensor<2x64x8xf32> {
+      %k0 = tensor.extract_slice %pool[0, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<2x64x8xf32> to tensor<64x8xf32>
+      %v0 = tensor.extract_slice %pool[1, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<2x64x8xf32> to tensor<64x8xf32>
+      %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : tensor<?x8xf32> into %k0 : tensor<64x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x8xf32> into %v0 : tensor<64x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %p1 = tensor.insert_slice %k1 into %pool[0, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<64x8xf32> into tensor<2x64x8xf32>
+      %p2 = tensor.insert_slice %v1 into %p1[1, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<64x8xf32> into tensor<2x64x8xf32>
+      return %p2 : tensor<2x64x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
+                     %pool: tensor<2x64x8xf32>) -> tensor<2x64x8xf32> {
+      %k0 = tensor.extract_slice %pool[0, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<2x64x8xf32> to tensor<64x8xf32>
+      %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %k : tensor<?x8xf32> into %k0 : tensor<64x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %p1 = tensor.insert_slice %k1 into %pool[0, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<64x8xf32> into tensor<2x64x8xf32>
+      %v0 = tensor.extract_slice %p1[1, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<2x64x8xf32> to tensor<64x8xf32>
+      %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x8xf32> into %v0 : tensor<64x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %p2 = tensor.insert_slice %v1 into %p1[1, 0, 0] [1, 64, 8] [1, 1, 1]
+          : tensor<64x8xf32> into tensor<2x64x8xf32>
+      return %p2 : tensor<2x64x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+}
+
 def KVGroupWrites : Pass<"kv-group-writes"> {
   let summary = "make writes of the same index vectors neighbours";
   let description = [{
