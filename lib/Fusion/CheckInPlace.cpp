@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace kvfuse {
@@ -96,9 +98,8 @@ struct KVCheckInPlacePass
     : kvfuse::impl::KVCheckInPlaceBase<KVCheckInPlacePass> {
   void runOnOperation() override {
     // Once a call returns nothing, both branches of a conditional write yield
-    // the argument, and so does the scf.if; a round of a loop hands on what it
-    // was given; and a slice is put back to where it is.
-    if (failed(dropReturnedArguments()) || failed(foldUnchanged()) ||
+    // the argument, and so does the scf.if.
+    if (failed(dropReturnedArguments()) || failed(foldBuffers()) ||
         failed(dropReturnedArguments()))
       return signalPassFailure();
     WrittenArguments written;
@@ -108,12 +109,26 @@ struct KVCheckInPlacePass
   }
 
 private:
-  LogicalResult foldUnchanged() {
+  /// Where every branch, or every round of a loop, hands on the argument that
+  /// it got, that is the argument itself. A slice that is inserted where it was
+  /// taken from is copied to itself: with equal subviews told to be one,
+  /// upstream folds that. Sizes of the subviews may have to fold first.
+  LogicalResult foldBuffers() {
     RewritePatternSet patterns(&getContext());
-    scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
-    scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
     memref::CopyOp::getCanonicalizationPatterns(patterns, &getContext());
-    return applyPatternsGreedily(getOperation(), std::move(patterns));
+    memref::SubViewOp::getCanonicalizationPatterns(patterns, &getContext());
+    scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
+    scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    DominanceInfo dominance(getOperation());
+    IRRewriter rewriter(&getContext());
+    for (unsigned round = 0; round < 2; ++round) {
+      eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+      if (failed(applyPatternsGreedily(getOperation(), frozen)))
+        return failure();
+      dominance.invalidate();
+    }
+    return success();
   }
 
   /// Upstream leaves public functions alone, so they are private meanwhile.

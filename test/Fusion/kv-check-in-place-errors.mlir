@@ -55,3 +55,17 @@ func.func @branch(%b: i1, %c: memref<8x8xf32>, %s: memref<?xi64>, %v: memref<?x8
     put %v : memref<?x8xf32> into %x : memref<8x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   return
 }
+
+// -----
+
+// The other half of the pool.
+
+func.func @wrong_half(%pool: memref<2x?x8xf32>, %v: memref<?x8xf32>, %s: memref<?xi64>, %n: index) {
+  %k = memref.subview %pool[0, 0, 0] [1, %n, 8] [1, 1, 1] : memref<2x?x8xf32> to memref<?x8xf32, strided<[8, 1]>>
+  %w = memref.subview %pool[1, 0, 0] [1, %n, 8] [1, 1, 1] : memref<2x?x8xf32> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %k : memref<?x8xf32, strided<[8, 1]>> map(affine_map<(t, s, d) -> (s, d)>)
+  // expected-error @below {{SM5: a cache is copied}}
+  memref.copy %k, %w : memref<?x8xf32, strided<[8, 1]>> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+  return
+}

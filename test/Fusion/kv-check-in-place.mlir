@@ -60,3 +60,50 @@ func.func @view(%c: memref<32x8xf32>, %s: memref<?xi64>, %v: memref<4x8xf32>, %w
   memref.copy %w, %v : memref<4x8xf32> to memref<4x8xf32>
   return
 }
+
+// -----
+
+// A slice of a pool that was written in place is copied to itself: no copy at
+// all, also where the sizes of the two are computed apart.
+
+// CHECK-LABEL: func.func @pool(
+// CHECK-SAME:      %[[POOL:.*]]: memref<?x2x?x8xf32>, %{{.*}}: memref<?x8xf32>, %{{.*}}: memref<?xi64>, %[[LAYER:.*]]: index) {
+// CHECK-NOT:     memref.copy
+// CHECK:         %[[K:.+]] = memref.subview %[[POOL]][%[[LAYER]], 0, 0, 0]
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      into %[[K]]
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func @pool(%pool: memref<?x2x?x8xf32>, %v: memref<?x8xf32>, %s: memref<?xi64>, %layer: index) -> memref<?x2x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = memref.dim %pool, %c2 : memref<?x2x?x8xf32>
+  %k = memref.subview %pool[%layer, 0, 0, 0] [1, 1, %n, 8] [1, 1, 1, 1] : memref<?x2x?x8xf32> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xf32> into %k : memref<?x8xf32, strided<[8, 1], offset: ?>> map(affine_map<(t, s, d) -> (s, d)>)
+  %m = memref.dim %k, %c0 : memref<?x8xf32, strided<[8, 1], offset: ?>>
+  %again = memref.subview %pool[%layer, 0, 0, 0] [1, 1, %m, 8] [1, 1, 1, 1] : memref<?x2x?x8xf32> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+  memref.copy %k, %again : memref<?x8xf32, strided<[8, 1], offset: ?>> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+  return %pool : memref<?x2x?x8xf32>
+}
+
+// -----
+
+// A loop that hands on the cache it got.
+
+// CHECK-LABEL: func.func @loop(
+// CHECK-SAME:      %[[C:.*]]: memref<?x8xf32>, %{{.*}}: memref<?x8xf32>, %{{.*}}: memref<?xi64>, %{{.*}}: index) {
+// CHECK:         scf.for
+// CHECK-NOT:       iter_args
+// CHECK:           into %[[C]]
+// CHECK:         return
+func.func @loop(%c: memref<?x8xf32>, %v: memref<?x8xf32>, %s: memref<?xi64>, %n: index) -> memref<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c) -> memref<?x8xf32> {
+    kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+      put %v : memref<?x8xf32> into %x : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    scf.yield %x : memref<?x8xf32>
+  }
+  return %0 : memref<?x8xf32>
+}
