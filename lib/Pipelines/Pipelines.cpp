@@ -91,7 +91,8 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
   pm.addPass(createKVOutlineWrites(outline));
 }
 
-void kvfuse::buildBufferPipeline(OpPassManager &pm) {
+void kvfuse::buildBufferPipeline(OpPassManager &pm,
+                                 const PipelineOptions &options) {
   addOnWrites(pm, [&](OpPassManager &nested) {
     nested.addPass(createConvertElementwiseToLinalgPass());
 
@@ -106,7 +107,8 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm) {
     // Slices that are taken out and put back are one view.
     nested.addPass(createCSEPass());
     nested.addPass(createKVCheckInPlace());
-    nested.addPass(createKVMergeWrites());
+    if (options.fuse != FuseMode::Off)
+      nested.addPass(createKVMergeWrites());
   });
 }
 
@@ -193,7 +195,7 @@ void kvfuse::registerPassesAndPipelines() {
   auto toGPU = [](OpPassManager &pm, const PipelineOptions &options) {
     buildImportPipeline(pm, options);
     buildFusionPipeline(pm, options);
-    buildBufferPipeline(pm);
+    buildBufferPipeline(pm, options);
     buildGPUPipeline(pm);
   };
   PassPipelineRegistration<PipelineOptions>(

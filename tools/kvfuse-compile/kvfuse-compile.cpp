@@ -183,7 +183,8 @@ public:
         runStage([&](OpPassManager &pm) { buildFusionPipeline(pm, options); });
     if (failed(rejectRefusals()) || failed(fusion))
       return failure();
-    if (failed(runStage(buildBufferPipeline)))
+    if (failed(runStage(
+            [&](OpPassManager &pm) { buildBufferPipeline(pm, options); })))
       return failure();
     if (emit == Emit::KV) {
       std::string text = print();

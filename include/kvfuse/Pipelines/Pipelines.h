@@ -74,9 +74,11 @@ void buildImportPipeline(mlir::OpPassManager &pm,
 void buildFusionPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
-/// `module @kvfuse` on tensors to buffers, in place, neighbouring writes
-/// merged. Other modules in the one that it is built for stay.
-void buildBufferPipeline(mlir::OpPassManager &pm);
+/// `module @kvfuse` on tensors to buffers, in place, and unless fusing is off,
+/// neighbouring writes merged. Other modules in the one that it is built for
+/// stay.
+void buildBufferPipeline(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
 
 /// `module @kvfuse` on buffers to kernels and launches.
 void buildGPUPipeline(mlir::OpPassManager &pm);
