@@ -104,8 +104,6 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm,
     bufferize.functionBoundaryTypeConversion =
         bufferization::LayoutMapOption::FullyDynamicLayoutMap;
     nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
-    // Slices that are taken out and put back are one view.
-    nested.addPass(createCSEPass());
     nested.addPass(createKVCheckInPlace());
     if (options.fuse != FuseMode::Off)
       nested.addPass(createKVMergeWrites());
