@@ -198,7 +198,10 @@ void ChainFuser::planMask(Plan &candidate, const TokenGrid &grid,
     SmallVector<Location> locs(types.size(), write.getLoc());
     Block *block = builder.createBlock(candidate.where.get(), {}, types, locs);
     MaskBuilder masks(builder, grid, analysis, block->getArguments());
-    if (Value active = masks.build(access)) {
+    Value active = masks.build(access);
+    // A mask without slots has a size of its own.
+    if (active && !llvm::all_of(block->getArguments(),
+                                [](Value slot) { return slot.use_empty(); })) {
       YieldOp::create(builder, write.getLoc(), active);
       return;
     }
@@ -233,6 +236,8 @@ void ChainFuser::moveWhere(WriteOp fused) {
   ValueRange slots = block.getArguments().drop_front(numOld);
   for (auto [old, expr] :
        llvm::zip(block.getArguments().take_front(numOld), plan->exprs)) {
+    if (auto root = dyn_cast<AffineSymbolExpr>(expr))
+      old.replaceAllUsesWith(slots[root.getPosition()]);
     if (old.use_empty())
       continue;
     AffineMap map = AffineMap::get(slots.size(), 0, expr.replaceSymbols(dims));
@@ -262,28 +267,31 @@ static void eraseDead(SmallVector<Value> worklist) {
 
 WriteOp ChainFuser::rewrite(const DenseMap<Value, Value> &replaced) {
   OpBuilder builder(write);
-  auto getOperand = [&](Value tensor,
-                        const llvm::SmallBitVector &dropped) -> Value {
-    if (Value now = replaced.lookup(tensor))
-      tensor = now;
-    if (dropped.none())
+  auto getCurrent = [&](Value value) {
+    Value now = replaced.lookup(value);
+    return now ? now : value;
+  };
+  auto drop = [&](Value tensor, const llvm::SmallBitVector &dims) -> Value {
+    if (dims.none())
       return tensor;
-    return tensor::dropGivenUnitDims(builder, tensor.getLoc(), tensor, dropped);
+    return tensor::dropGivenUnitDims(builder, tensor.getLoc(), tensor, dims);
   };
   SmallVector<Value> indices, values;
   SmallVector<AffineMap> maps, orders;
   SmallVector<bool> boxes;
   for (const Operand &root : plan->roots)
-    indices.push_back(getOperand(root.tensor, root.dropped));
+    indices.push_back(drop(getCurrent(root.tensor), root.dropped));
   for (const FusedDest &dest : plan->dests) {
-    values.push_back(getOperand(dest.values.source.tensor, dest.dropped));
+    Value source = applyReshapes(builder, getCurrent(dest.values.source.tensor),
+                                 dest.values.reshapes);
+    values.push_back(drop(source, dest.dropped));
     maps.push_back(dest.map);
     orders.push_back(dest.order);
     boxes.push_back(dest.box);
   }
   Value mask;
   if (plan->mask)
-    mask = getOperand(plan->mask->tensor, plan->mask->dropped);
+    mask = drop(getCurrent(plan->mask->tensor), plan->mask->dropped);
 
   auto fused = WriteOp::create(builder, write.getLoc(), indices, mask,
                                write.getDests(), values, maps, orders, boxes,

@@ -21,10 +21,19 @@ using namespace kvfuse;
 // Uniform operands
 //===----------------------------------------------------------------------===//
 
+/// The scalar that fills `tensor`, or null.
+static Value getFilling(Value tensor) {
+  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
+    return splat.getInput();
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    return fill.value();
+  return {};
+}
+
 /// The constant that every element of `tensor` is, or null.
 static TypedAttr getConstantElement(Value tensor) {
-  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
-    tensor = splat.getInput();
+  if (Value filling = getFilling(tensor))
+    tensor = filling;
   Attribute attr;
   if (!matchPattern(tensor, m_Constant(&attr)))
     return {};
@@ -53,8 +62,8 @@ static bool hasOneElement(Value tensor) {
 /// Is every element of `tensor` one scalar?
 static bool isUniform(Value tensor) {
   Value source = getMoveSource(tensor);
-  return getConstantElement(source) ||
-         source.getDefiningOp<tensor::SplatOp>() || hasOneElement(source);
+  return getConstantElement(source) || getFilling(source) ||
+         hasOneElement(source);
 }
 
 /// The scalar that every element of the uniform `tensor` is: a constant at the
@@ -64,8 +73,8 @@ static Value getUniformElement(OpBuilder &builder, WriteOp write,
   Value source = getMoveSource(tensor);
   if (TypedAttr constant = getConstantElement(source))
     return arith::ConstantOp::create(builder, tensor.getLoc(), constant);
-  if (auto splat = source.getDefiningOp<tensor::SplatOp>())
-    return splat.getInput();
+  if (Value filling = getFilling(source))
+    return filling;
   OpBuilder before(write);
   auto rank = cast<RankedTensorType>(source.getType()).getRank();
   SmallVector<Value> zeros;
@@ -117,8 +126,10 @@ kvfuse::peelProducers(ElementAccess values, const GridSplit *split,
                       llvm::function_ref<bool(const ElementAccess &)> canRead) {
   std::optional<PeeledValues> peeled;
   if (canRead(values))
-    peeled = {values, {}, values};
-  SmallVector<Operation *> producers;
+    peeled = {values, {}, {}, values};
+  // What was passed since a tensor that can be read.
+  SmallVector<Operation *> producers, reshapes;
+  bool onlyReshapes = true;
   // Reshapes alone are no gain; moves that have kernels, and producers, are.
   bool isGain = !peeled;
   while (Operation *op = values.tensor.getDefiningOp()) {
@@ -126,6 +137,8 @@ kvfuse::peelProducers(ElementAccess values, const GridSplit *split,
       values = std::move(*source);
       for (AffineExpr &coord : values.coords)
         coord = simplifyByRanges(coord, ranges);
+      reshapes.push_back(op);
+      onlyReshapes &= isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
       isGain |= isa<linalg::LinalgOp>(op);
     } else if (OpOperand *varying =
                    isCheapProducer(op) ? getVaryingOperand(op) : nullptr) {
@@ -135,14 +148,35 @@ kvfuse::peelProducers(ElementAccess values, const GridSplit *split,
     } else {
       break;
     }
-    if (isGain && canRead(values)) {
-      peeled = {values, producers, values};
+    if (!isGain)
+      continue;
+    if (canRead(values)) {
+      peeled = {values, {}, producers, values};
+      reshapes.clear();
+      onlyReshapes = true;
       isGain = false;
+    } else if (peeled && onlyReshapes && !isa<linalg::LinalgOp>(op)) {
+      peeled->source.tensor = values.tensor;
+      peeled->reshapes = reshapes;
+      peeled->producers = producers;
     }
   }
   if (peeled)
     peeled->rest = values;
   return peeled;
+}
+
+Value kvfuse::applyReshapes(OpBuilder &builder, Value tensor,
+                            ArrayRef<Operation *> reshapes) {
+  for (Operation *reshape : llvm::reverse(reshapes)) {
+    Operation *again = builder.clone(*reshape);
+    again->setOperand(0, tensor);
+    auto shape = cast<RankedTensorType>(again->getResult(0).getType());
+    again->getResult(0).setType(
+        shape.clone(getElementTypeOrSelf(tensor.getType())));
+    tensor = again->getResult(0);
+  }
+  return tensor;
 }
 
 void kvfuse::prependProducers(WriteOp write, Region &region,

@@ -21,8 +21,11 @@ namespace kvfuse {
 /// that make them from one other tensor: casts, scales, clamps, bitcasts, with
 /// scalars or tensors of one element for their other operands.
 struct PeeledValues {
-  /// An element of what is left.
+  /// An element of what is left, once `reshapes` have been applied to it.
   ElementAccess source;
+  /// Reshapes that stood between the operations and mix dimensions, the last
+  /// one first.
+  llvm::SmallVector<mlir::Operation *> reshapes;
   /// The operations, the last one first.
   llvm::SmallVector<mlir::Operation *> producers;
   /// Where that ended, at what may be no source.
@@ -35,6 +38,10 @@ std::optional<PeeledValues>
 peelProducers(ElementAccess values, const GridSplit *split,
               const ExprRanges &ranges,
               llvm::function_ref<bool(const ElementAccess &)> canRead);
+
+/// Applies `reshapes`, the last one first, to `tensor`, of whatever elements.
+mlir::Value applyReshapes(mlir::OpBuilder &builder, mlir::Value tensor,
+                          llvm::ArrayRef<mlir::Operation *> reshapes);
 
 /// write(f(v), body) -> write(v, body . f): every element goes through the same
 /// operations. `region` is the region of a destination of `write`.
