@@ -21,6 +21,13 @@ namespace kvfuse {
 } // namespace kvfuse
 
 using namespace mlir;
+using mlir::arith::RoundingMode;
+
+/// Does rounding go to one side, whatever is nearer?
+static bool isDirected(RoundingMode rounding) {
+  return rounding != RoundingMode::to_nearest_even &&
+         rounding != RoundingMode::to_nearest_away;
+}
 
 //===----------------------------------------------------------------------===//
 // Formats
@@ -102,7 +109,8 @@ namespace {
 /// Emits the arithmetic. Values are i32, or i1 where they are compared.
 class CastBuilder : public ImplicitLocOpBuilder {
 public:
-  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  CastBuilder(Location loc, OpBuilder &builder, RoundingMode rounding)
+      : ImplicitLocOpBuilder(loc, builder), rounding(rounding) {}
 
   Value cast(Value bits, const Format &from, const Format &to, bool saturating);
 
@@ -111,8 +119,10 @@ private:
   Value widenSubnormal(Value magnitude, const Format &from, const Format &to);
   Value narrow(Value bits, const Format &from, const Format &to,
                bool saturating);
-  Value narrowMagnitude(Value magnitude, const Format &from, const Format &to);
-  Value shiftRoundingToEven(Value value, Value amount);
+  Value narrowMagnitude(Value magnitude, Value isNegative, const Format &from,
+                        const Format &to);
+  Value shiftRounding(Value value, Value amount, Value isNegative);
+  Value getDirected(Value isNegative, Value towardZero, Value away);
 
   Value constant(uint32_t value) {
     return arith::ConstantIntOp::create(*this, static_cast<int32_t>(value), 32);
@@ -129,6 +139,8 @@ private:
   Value select(Value condition, Value ifTrue, Value ifFalse) {
     return arith::SelectOp::create(*this, condition, ifTrue, ifFalse);
   }
+
+  RoundingMode rounding;
 };
 } // namespace
 
@@ -197,14 +209,25 @@ Value CastBuilder::widenSubnormal(Value magnitude, const Format &from,
 Value CastBuilder::narrow(Value bits, const Format &from, const Format &to,
                           bool saturating) {
   Value magnitude = emit<arith::AndIOp>(bits, from.getMagnitudeMask());
-  Value result = narrowMagnitude(magnitude, from, to);
+  Value isNegative = compare(arith::CmpIPredicate::ne,
+                             emit<arith::AndIOp>(bits, from.getSignBit()), 0);
+  Value result = narrowMagnitude(magnitude, isNegative, from, to);
 
   // With the same exponents, what rounds past the largest value is infinity by
   // itself. Otherwise all that does, infinity and NaNs too, meets the limit.
   uint32_t limit = saturating ? to.largest : to.overflow;
   bool hasLimit = !haveSameExponents(from, to);
-  if (hasLimit)
+  if (hasLimit && isDirected(rounding)) {
+    // Toward zero a number stops at the largest one, but infinity does not.
+    Value most =
+        getDirected(isNegative, constant(to.largest), constant(to.overflow));
+    Value isNumber =
+        compare(arith::CmpIPredicate::ult, magnitude, from.overflow);
+    result = emit<arith::MinUIOp>(
+        result, select(isNumber, most, constant(to.overflow)));
+  } else if (hasLimit) {
     result = emit<arith::MinUIOp>(result, limit);
+  }
   if (!hasLimit || limit != to.nan) {
     Value isNaN =
         compare(arith::CmpIPredicate::ugt, magnitude, from.getLargestNumber());
@@ -222,11 +245,11 @@ Value CastBuilder::narrow(Value bits, const Format &from, const Format &to,
 
 /// Rounds a magnitude to the mantissa of `to`. Numbers above its largest value
 /// give magnitudes above it; NaNs give any.
-Value CastBuilder::narrowMagnitude(Value magnitude, const Format &from,
-                                   const Format &to) {
+Value CastBuilder::narrowMagnitude(Value magnitude, Value isNegative,
+                                   const Format &from, const Format &to) {
   unsigned normalShift = from.mantissaBits - to.mantissaBits;
   if (haveSameExponents(from, to))
-    return shiftRoundingToEven(magnitude, constant(normalShift));
+    return shiftRounding(magnitude, constant(normalShift), isNegative);
 
   // Below the normal values of `to`, each exponent further down shifts out one
   // more bit, and the exponent field stays at one: the implicit bit.
@@ -242,23 +265,68 @@ Value CastBuilder::narrowMagnitude(Value magnitude, const Format &from,
   // A shift by 31 leaves nothing of a significand, as every longer one.
   if (longestShift > 31)
     shift = emit<arith::MinUIOp>(shift, 31u);
-  return shiftRoundingToEven(rebiased, shift);
+  Value result = shiftRounding(rebiased, shift, isNegative);
+  // Zero has got an implicit bit, too, which only counts away from zero.
+  if (!isDirected(rounding))
+    return result;
+  return select(compare(arith::CmpIPredicate::eq, magnitude, 0), magnitude,
+                result);
 }
 
 /// Divides by two to the power of `amount`, which is from 1 to 31; the sum of
-/// `value` and half the divisor must fit.
-Value CastBuilder::shiftRoundingToEven(Value value, Value amount) {
-  Value isOdd = emit<arith::AndIOp>(emit<arith::ShRUIOp>(value, amount), 1u);
-  Value belowHalf = emit<arith::ShRUIOp>(
-      constant(0x7fffffff), emit<arith::SubIOp>(constant(32), amount));
-  Value rounded =
-      emit<arith::AddIOp>(value, emit<arith::AddIOp>(belowHalf, isOdd));
-  return emit<arith::ShRUIOp>(rounded, amount);
+/// `value` and the divisor must fit.
+Value CastBuilder::shiftRounding(Value value, Value amount, Value isNegative) {
+  // The first bits of `ones`, as many as are shifted out.
+  auto shiftedOut = [&](uint32_t ones) {
+    return emit<arith::ShRUIOp>(constant(ones),
+                                emit<arith::SubIOp>(constant(32), amount));
+  };
+  constexpr uint32_t belowHalf = 0x7fffffff, half = 0x80000000, all = ~0u;
+  Value addend;
+  if (rounding == RoundingMode::to_nearest_even) {
+    Value isOdd = emit<arith::AndIOp>(emit<arith::ShRUIOp>(value, amount), 1u);
+    addend = emit<arith::AddIOp>(shiftedOut(belowHalf), isOdd);
+  } else if (rounding == RoundingMode::to_nearest_away) {
+    addend = shiftedOut(half);
+  } else {
+    addend = getDirected(isNegative, constant(0), shiftedOut(all));
+  }
+  return emit<arith::ShRUIOp>(emit<arith::AddIOp>(value, addend), amount);
+}
+
+/// The one of two values that goes with the direction of rounding.
+Value CastBuilder::getDirected(Value isNegative, Value towardZero, Value away) {
+  if (rounding == RoundingMode::upward)
+    return select(isNegative, towardZero, away);
+  if (rounding == RoundingMode::downward)
+    return select(isNegative, away, towardZero);
+  return towardZero;
 }
 
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
+
+/// Rounds scalars of 8 to 32 bits in integers.
+static Value expandCast(PatternRewriter &rewriter, Location loc, Value input,
+                        FloatType to, RoundingMode rounding, bool saturating) {
+  CastBuilder builder(loc, rewriter, rounding);
+  auto from = cast<FloatType>(input.getType());
+  Value bits = arith::BitcastOp::create(
+      builder, builder.getIntegerType(from.getWidth()), input);
+  if (from.getWidth() < 32)
+    bits = arith::ExtUIOp::create(builder, builder.getI32Type(), bits);
+  bits = builder.cast(bits, Format(from.getFloatSemantics()),
+                      Format(to.getFloatSemantics()), saturating);
+  if (to.getWidth() < 32)
+    bits = arith::TruncIOp::create(builder,
+                                   builder.getIntegerType(to.getWidth()), bits);
+  return arith::BitcastOp::create(builder, to, bits);
+}
+
+static RoundingMode getRounding(arith::TruncFOp op) {
+  return op.getRoundingmode().value_or(RoundingMode::to_nearest_even);
+}
 
 namespace {
 struct ExpandCast : OpRewritePattern<kv::CastOp> {
@@ -266,30 +334,20 @@ struct ExpandCast : OpRewritePattern<kv::CastOp> {
 
   LogicalResult matchAndRewrite(kv::CastOp op,
                                 PatternRewriter &rewriter) const override {
-    auto from = dyn_cast<FloatType>(op.getInput().getType());
     auto to = dyn_cast<FloatType>(op.getType());
-    if (!from || !to)
+    if (!to)
       return rewriter.notifyMatchFailure(op, "expected scalars");
-
-    CastBuilder builder(op.getLoc(), rewriter);
-    Type i32 = builder.getI32Type();
-    Value bits = arith::BitcastOp::create(
-        builder, builder.getIntegerType(from.getWidth()), op.getInput());
-    if (from.getWidth() < 32)
-      bits = arith::ExtUIOp::create(builder, i32, bits);
-    bits = builder.cast(bits, Format(from.getFloatSemantics()),
-                        Format(to.getFloatSemantics()), op.getSaturating());
-    if (to.getWidth() < 32)
-      bits = arith::TruncIOp::create(
-          builder, builder.getIntegerType(to.getWidth()), bits);
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, bits);
+    rewriter.replaceOp(op, expandCast(rewriter, op.getLoc(), op.getInput(), to,
+                                      RoundingMode::to_nearest_even,
+                                      op.getSaturating()));
     return success();
   }
 };
 
 /// extf(x) -> kv.cast(x), truncf(x) -> kv.cast(x): the same rounding (SC1,
-/// SC2). Left to LLVM they would be calls of a library that need not be there,
-/// and for 8-bit floats they would be left behind.
+/// SC2), and truncf with a rounding mode of its own. Left to LLVM they would be
+/// calls of a library that need not be there, 8-bit floats would be left
+/// behind, and the mode would be forgotten.
 template <typename Op> struct CastOfArith : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -302,9 +360,12 @@ template <typename Op> struct CastOfArith : OpRewritePattern<Op> {
       return rewriter.notifyMatchFailure(op,
                                          "expected scalars of 8 to 32 bits");
     if constexpr (std::is_same_v<Op, arith::TruncFOp>)
-      if (op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
-          arith::RoundingMode::to_nearest_even)
-        return rewriter.notifyMatchFailure(op, "expected rounding to nearest");
+      if (RoundingMode rounding = getRounding(op);
+          rounding != RoundingMode::to_nearest_even) {
+        rewriter.replaceOp(op, expandCast(rewriter, op.getLoc(), op.getIn(), to,
+                                          rounding, /*saturating=*/false));
+        return success();
+      }
     rewriter.replaceOpWithNewOp<kv::CastOp>(op, to, op.getIn(),
                                             /*saturating=*/false);
     return success();
@@ -324,8 +385,13 @@ struct KVExpandCastsPass
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
 
-    WalkResult result = getOperation()->walk([](kv::CastOp op) {
-      op.emitOpError("expects scalars, to be computed in integers");
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      auto truncation = dyn_cast<arith::TruncFOp>(op);
+      if (!isa<kv::CastOp>(op) &&
+          (!truncation ||
+           getRounding(truncation) == RoundingMode::to_nearest_even))
+        return WalkResult::advance();
+      op->emitOpError("expects scalars, to be computed in integers");
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

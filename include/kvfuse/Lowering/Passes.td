@@ -144,10 +144,11 @@ def KVExpandCasts : Pass<"kv-expand-casts"> {
   let description = [{
     Overview: each scalar `kv.cast`, and each `arith.extf` and `arith.truncf`
     between types of 8 to 32 bits, becomes integer arithmetic on the bits with
-    the same result on every target (SC1 to SC3, SC7). No conversion
-    instruction and no library call is needed.
+    the same result on every target (SC1 to SC3, SC7). `arith.truncf` keeps its
+    rounding mode. No conversion instruction and no library call is needed.
 
-    Before: `kv.cast` on scalars. After: no `kv.cast`.
+    Before: `kv.cast` on scalars. After: no `kv.cast`, and no `arith.truncf` with
+    a rounding mode.
 
     Example:
 
