@@ -76,9 +76,8 @@ public:
   /// The mask of `write`, for use at `op`: what picks its tokens, and what the
   /// policies say about `indices`, its index operands; null if there is none.
   /// Fails if the policies cannot be applied.
-  mlir::FailureOr<mlir::Value> getMask(const RowWrite &write,
-                                       mlir::ValueRange indices,
-                                       mlir::Operation *op);
+  mlir::FailureOr<mlir::Value>
+  getMask(const RowWrite &write, mlir::ValueRange indices, mlir::Operation *op);
 
   /// The same as `convert` for a cache, which may be renamed but never
   /// computed.

@@ -29,8 +29,10 @@ Conversion getCopyConversion(llvm::StringRef name);
 Conversion getConstantConversion(llvm::StringRef name);
 /// Views, repetitions and slices.
 Conversion getShapeConversion(llvm::StringRef name);
+Conversion getRepetitionConversion(llvm::StringRef name);
 /// Integer arithmetic, for results of integers.
 Conversion getIndexConversion(llvm::StringRef name);
+Conversion getDivisionConversion(llvm::StringRef name);
 /// Comparisons and what is made of them, for results of bool.
 Conversion getMaskConversion(llvm::StringRef name);
 /// Floating-point arithmetic, for results of floats.
@@ -39,6 +41,16 @@ Conversion getValueConversion(llvm::StringRef name);
 Conversion getBitcastConversion(llvm::StringRef name);
 /// x[mask].
 Conversion getCompressConversion(llvm::StringRef name);
+
+/// Does `op` compute indices from `values`, which are indices too and not
+/// wider?
+bool isIndexArithmetic(mlir::Operation *op, mlir::ValueRange values);
+/// `values`, whole and repeated along each other, in the width of the result of
+/// `op`: 32 bits wrap around as in torch. Nothing where `convertElements` gives
+/// nothing.
+llvm::SmallVector<mlir::Value> convertIndexOperands(ChainConverter &chain,
+                                                    mlir::Operation *op,
+                                                    mlir::ValueRange values);
 
 } // namespace kvfuse::torch
 

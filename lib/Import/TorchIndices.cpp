@@ -14,8 +14,7 @@ using namespace mlir;
 using namespace kvfuse;
 using namespace kvfuse::torch;
 
-/// Does `op` compute indices from `values`, which are indices too?
-static bool isIndexArithmetic(Operation *op, ValueRange values) {
+bool torch::isIndexArithmetic(Operation *op, ValueRange values) {
   Type result = getElementType(op->getResult(0));
   return result && isIndexElement(result) &&
          llvm::all_of(values, [&](Value value) {
@@ -26,10 +25,9 @@ static bool isIndexArithmetic(Operation *op, ValueRange values) {
          });
 }
 
-/// The tensors among `values`, computed with in the width of the result of
-/// `op`: 32 bits wrap around as in torch.
-static SmallVector<Value> convertOperands(ChainConverter &chain, Operation *op,
-                                          ValueRange values) {
+SmallVector<Value> torch::convertIndexOperands(ChainConverter &chain,
+                                               Operation *op,
+                                               ValueRange values) {
   Type element = getElementType(op->getResult(0));
   SmallVector<Value> converted = chain.convertElements(op, values);
   OpBuilder &builder = chain.getBuilderAt(op);
@@ -152,7 +150,7 @@ static Value convertLinear(ChainConverter &chain, Operation *op,
   auto fits = [](int64_t constant) { return llvm::isInt<32>(constant); };
   if (!isWide && !(llvm::all_of(form->factors, fits) && fits(form->constant)))
     return {};
-  SmallVector<Value> tensors = convertOperands(chain, op, form->tensors);
+  SmallVector<Value> tensors = convertIndexOperands(chain, op, form->tensors);
   if (tensors.empty())
     return {};
   return (isWide ? buildApply : buildArith)(chain.getBuilderAt(op),
@@ -169,7 +167,7 @@ static Value convertBinary(ChainConverter &chain, Operation *op) {
       !isIndexArithmetic(op, op->getOperands().take_front(2)))
     return {};
   SmallVector<Value> operands =
-      convertOperands(chain, op, op->getOperands().take_front(2));
+      convertIndexOperands(chain, op, op->getOperands().take_front(2));
   if (operands.empty())
     return {};
   return OpT::create(chain.getBuilderAt(op), op->getLoc(), operands[0],
@@ -183,94 +181,8 @@ static Value convertProduct(ChainConverter &chain, Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Divisions
+// Choices
 //===----------------------------------------------------------------------===//
-
-namespace {
-struct Division {
-  bool remainder;
-  bool truncates;
-  int64_t divisor;
-};
-} // namespace
-
-/// The division by a constant that `op` is, on integers of one type.
-static std::optional<Division> readDivision(Operation *op) {
-  if (op->getNumOperands() < 2 ||
-      op->getOperand(0).getType() != op->getResult(0).getType() ||
-      !isIndexArithmetic(op, op->getOperand(0)))
-    return std::nullopt;
-  std::optional<int64_t> divisor = readScalar(op->getOperand(1));
-  if (!divisor || *divisor <= 0 ||
-      (getElementType(op->getResult(0)).isSignedInteger(32) &&
-       !llvm::isInt<32>(*divisor)))
-    return std::nullopt;
-
-  StringRef name = getTorchName(op);
-  if (!name.starts_with("torch.aten.div."))
-    return Division{name.contains(".remainder") || name.contains(".fmod"),
-                    name.contains(".fmod"), *divisor};
-  std::optional<StringRef> mode;
-  if (op->getNumOperands() >= 3)
-    mode = readString(op->getOperand(2));
-  if (mode != "floor" && mode != "trunc")
-    return std::nullopt;
-  return Division{/*remainder=*/false, /*truncates=*/mode == "trunc", *divisor};
-}
-
-/// floor_divide(s, P) -> kv.apply (s floordiv P)
-/// remainder(s, P) -> kv.apply (s mod P)
-/// for P > 0 and in 64 bits; the results fit into torch's type again. So do
-/// trunc division and fmod where no negative s is examined (SX3), else
-/// trunc(s / P) -> arith.divsi(s, P), fmod(s, P) -> arith.remsi(s, P).
-static Value convertDivision(ChainConverter &chain, Operation *op) {
-  std::optional<Division> division = readDivision(op);
-  if (!division)
-    return {};
-  SmallVector<Value> inputs = chain.convertElements(op, op->getOperand(0));
-  if (inputs.empty())
-    return {};
-  Value input = inputs.front();
-  Location loc = op->getLoc();
-  OpBuilder &builder = chain.getBuilderAt(op);
-  bool excludesNegative =
-      chain.getPolicies().excludesNegative() && keepsSign(input);
-  if (!division->truncates || excludesNegative) {
-    Value wide = widen(builder, loc, input);
-    AffineExpr slot = builder.getAffineDimExpr(0);
-    AffineExpr result = division->remainder ? slot % division->divisor
-                                            : slot.floorDiv(division->divisor);
-    return kv::ApplyOp::create(builder, loc, wide.getType(),
-                               AffineMap::get(1, 0, result), wide);
-  }
-  Value divisor = splatLike(builder, loc, division->divisor, input);
-  if (division->remainder)
-    return arith::RemSIOp::create(builder, loc, input, divisor);
-  return arith::DivSIOp::create(builder, loc, input, divisor);
-}
-
-/// s & c, s << c and s >> c with a constant.
-template <typename OpT>
-static Value convertBits(ChainConverter &chain, Operation *op) {
-  if (op->getNumOperands() < 2 ||
-      op->getOperand(0).getType() != op->getResult(0).getType() ||
-      !isIndexArithmetic(op, op->getOperand(0)))
-    return {};
-  std::optional<int64_t> constant = readScalar(op->getOperand(1));
-  int64_t width = getElementType(op->getResult(0)).getIntOrFloatBitWidth();
-  bool isShift = !std::is_same_v<OpT, arith::AndIOp>;
-  // Shifts beyond the width mean something else in arith.
-  if (!constant || !llvm::isIntN(width, *constant) ||
-      (isShift && (*constant < 0 || *constant >= width)))
-    return {};
-  SmallVector<Value> input = convertOperands(chain, op, op->getOperand(0));
-  if (input.empty())
-    return {};
-  OpBuilder &builder = chain.getBuilderAt(op);
-  return OpT::create(
-      builder, op->getLoc(), input.front(),
-      splatLike(builder, op->getLoc(), *constant, input.front()));
-}
 
 /// clamp(x, low, high) -> arith.minsi(arith.maxsi(x, low), high), each bound
 /// where it is given.
@@ -290,7 +202,7 @@ static Value convertClamp(ChainConverter &chain, Operation *op) {
       return {};
     (number == 1 || isUpper ? high : low) = constant;
   }
-  SmallVector<Value> input = convertOperands(chain, op, op->getOperand(0));
+  SmallVector<Value> input = convertIndexOperands(chain, op, op->getOperand(0));
   if (input.empty())
     return {};
   Location loc = op->getLoc();
@@ -343,26 +255,13 @@ static Value convertSelect(ChainConverter &chain, Operation *op) {
 }
 
 Conversion torch::getIndexConversion(StringRef name) {
+  if (Conversion division = getDivisionConversion(name))
+    return division;
   return llvm::StringSwitch<Conversion>(name)
       .Cases({"torch.aten.add.Scalar", "torch.aten.add.Tensor",
               "torch.aten.rsub.Scalar", "torch.aten.rsub.Tensor",
               "torch.aten.sub.Scalar", "torch.aten.sub.Tensor"},
              convertSum)
-      .Cases({"torch.aten.div.Scalar_mode", "torch.aten.div.Tensor_mode",
-              "torch.aten.floor_divide", "torch.aten.floor_divide.Scalar",
-              "torch.aten.fmod.Scalar", "torch.aten.fmod.Tensor",
-              "torch.aten.remainder.Scalar", "torch.aten.remainder.Tensor"},
-             convertDivision)
-      .Cases({"torch.aten.__rshift__.Scalar",
-              "torch.aten.bitwise_right_shift.Tensor",
-              "torch.aten.bitwise_right_shift.Tensor_Scalar"},
-             convertBits<arith::ShRSIOp>)
-      .Cases({"torch.aten.__lshift__.Scalar",
-              "torch.aten.bitwise_left_shift.Tensor",
-              "torch.aten.bitwise_left_shift.Tensor_Scalar"},
-             convertBits<arith::ShLIOp>)
-      .Cases({"torch.aten.__and__.Scalar", "torch.aten.bitwise_and.Scalar"},
-             convertBits<arith::AndIOp>)
       .Case("torch.aten.maximum", convertBinary<arith::MaxSIOp>)
       .Case("torch.aten.minimum", convertBinary<arith::MinSIOp>)
       .Cases(

@@ -19,16 +19,6 @@ using namespace kvfuse::torch;
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// A constant number of a dimension; negative ones count from the end.
-static std::optional<int64_t> readDim(Value value, int64_t rank) {
-  std::optional<int64_t> dim = readInt(value);
-  if (dim && *dim < 0)
-    *dim += rank;
-  if (!dim || *dim < 0 || *dim >= rank)
-    return std::nullopt;
-  return dim;
-}
-
 static std::optional<SmallVector<int64_t>> readInts(Value value) {
   std::optional<OperandRange> list = readList(value);
   if (!list)

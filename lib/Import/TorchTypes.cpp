@@ -209,6 +209,13 @@ std::optional<int64_t> torch::readScalar(Value value) {
   return std::nullopt;
 }
 
+std::optional<int64_t> torch::readDim(Value value, int64_t rank) {
+  std::optional<int64_t> dim = readInt(value);
+  if (!dim || *dim < -rank || *dim >= rank)
+    return std::nullopt;
+  return *dim < 0 ? *dim + rank : *dim;
+}
+
 std::optional<double> torch::readFloat(Value value) {
   if (std::optional<int64_t> constant = readInt(value))
     return static_cast<double>(*constant);

@@ -57,6 +57,8 @@ std::optional<llvm::StringRef> readString(mlir::Value value);
 bool isNone(mlir::Value value);
 /// An integer constant, or a tensor of one element that holds one.
 std::optional<int64_t> readScalar(mlir::Value value);
+/// A constant number of a dimension, counted from the end if it is negative.
+std::optional<int64_t> readDim(mlir::Value value, int64_t rank);
 /// A constant number as Python has it.
 std::optional<double> readFloat(mlir::Value value);
 
