@@ -261,3 +261,30 @@ func.func @overflow(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>)
         map(affine_map<(t, s, d) -> (s, d * 4611686018427387904)>)
   return
 }
+
+// -----
+
+// Bytes of a page, seen as rows of 12: ((s mod 4) * 8 + d) lies in [0, 32), so its
+// row in [0, 3). One byte more in front, and the last would be in row 3.
+// CHECK-LABEL: func.func @split_bytes(
+// CHECK:         arith.cmpi slt
+// CHECK:         arith.cmpi ult
+func.func @split_bytes(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?x3x12xi8>) {
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xi8> into %c : memref<?x3x12xi8>
+        map(affine_map<(t, s, d) -> (s floordiv 4, ((s mod 4) * 8 + d) floordiv 12, ((s mod 4) * 8 + d) mod 12)>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @shifted_bytes(
+// CHECK:         arith.cmpi slt
+// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult
+func.func @shifted_bytes(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?x3x12xi8>) {
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : memref<?x8xi8> into %c : memref<?x3x12xi8>
+        map(affine_map<(t, s, d) -> (s floordiv 4, ((s mod 4) * 8 + d + 5) floordiv 12, ((s mod 4) * 8 + d + 5) mod 12)>)
+  return
+}

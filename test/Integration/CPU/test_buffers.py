@@ -99,7 +99,8 @@ def layouts() -> Program:
         write("%k", types["k"], "%kc", types["kc"], "map(affine_map<(t, s, h, d) -> "
               "(s floordiv 4, h, s mod 4, d)>)")
         + write("%v", types["v"], "%vc", types["vc"], "map(affine_map<(t, s, h, d) -> "
-                "(s floordiv 8, s mod 8, h, d)>) order(affine_map<(t, h, d) -> (h, t, d)>)")
+                "(s floordiv 8, s mod 8, h, d)>) "
+                "order(affine_map<(t, h, d) -> (h, t, d)>)")
         + write("%i", types["i"], "%ic", types["ic"],
                 "map(affine_map<(t, s, d) -> (s, d)>)")
     ).replace("at(%slots : memref<?xi64>)", masked)
