@@ -48,7 +48,7 @@ class GridBuilder(ReadBuilder):
             draft = self.with_unit(draft)
         elif self.extent(draft) and self.uses("heads-grid"):
             draft = self.with_heads(draft)
-        if len(draft.dims) == 2 and self.can_flatten(draft) and self.uses("flattened"):
+        if self.can_flatten(draft) and self.uses("flattened"):
             draft = self.flattened(draft)
         return draft
 
@@ -71,7 +71,9 @@ class GridBuilder(ReadBuilder):
             mask=draft.mask and change(draft.mask),
         )
 
-    def replaced(self, dest: Destination, places: dict, **fields: object) -> Destination:
+    def replaced(
+        self, dest: Destination, places: Mapping[Expr, Expr], **fields: object
+    ) -> Destination:
         """A destination with leaves of its map replaced."""
         mapped = tuple(substitute(expr, places) for expr in dest.map)
         return dataclasses.replace(dest, map=mapped, **fields)
@@ -122,8 +124,9 @@ class GridBuilder(ReadBuilder):
 
     @staticmethod
     def can_flatten(draft: Draft) -> bool:
-        """Have the values the dimensions of the grid in front?"""
-        return all(dest.order[:2] == (0, 1) for dest in draft.destinations)
+        """Has the grid two dimensions, which the values have in front?"""
+        orders = (dest.order[:2] for dest in draft.destinations)
+        return len(draft.dims) == 2 and set(orders) == {(0, 1)}
 
     def flattened(self, draft: Draft) -> Draft:
         """[A, B] -> [A * B]."""

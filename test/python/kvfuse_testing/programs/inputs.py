@@ -12,7 +12,7 @@ import numpy as np
 from .. import cases, casts, cells
 from . import oracle
 from .dtypes import ARRAYS, FLOATS, canonical
-from .model import Function
+from .function import Function
 from .slots import choose_sizes, choose_tokens
 from .values import State
 

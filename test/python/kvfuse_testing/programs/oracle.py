@@ -11,12 +11,13 @@ import numpy as np
 
 from . import model
 from .dtypes import TOKEN_TYPES
+from .function import Function
 from .stores import store
 from .values import State, value
 
 
 def run(
-    function: model.Function,
+    function: Function,
     symbols: Mapping[str, int],
     values: Mapping[str, np.ndarray],
     flags: Mapping[str, bool],
@@ -68,7 +69,7 @@ def _loop(state: State, op: model.For) -> None:
 
 
 def run_indices(
-    function: model.Function,
+    function: Function,
     symbols: Mapping[str, int],
     values: Mapping[str, np.ndarray],
 ) -> State:

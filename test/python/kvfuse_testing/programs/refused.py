@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 
 from .dtypes import FLOATS, same_width
-from .model import Bitcast, Destination, Function, Type, Write
+from .function import Function
+from .model import Bitcast, Destination, Type, Write
 
 
 def written_cache(program: Function, rng: random.Random) -> str:

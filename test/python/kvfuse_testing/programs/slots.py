@@ -11,7 +11,8 @@ import numpy as np
 from .. import cases
 from . import oracle, stores
 from .dtypes import ARRAYS
-from .model import Destination, Function, Write
+from .function import Function
+from .model import Destination, Write
 from .values import State
 
 #: A cache has about this many slots, whatever its page size.

@@ -5,6 +5,7 @@
 from collections.abc import Iterable, Sequence
 
 from . import model
+from .function import Function
 from .model import Expr
 from .shapes import ShapePrinter, names
 
@@ -155,7 +156,7 @@ class Printer(ShapePrinter):
         )
 
 
-class Program(model.Function):
+class Program(Function):
     """A function that can be printed."""
 
     def text(self) -> str:
