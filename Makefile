@@ -24,7 +24,7 @@ WITH_PTXAS = KVFUSE_PTXAS="$$(scripts/find_ptxas.sh)"
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' $(MAKEFILE_LIST) | \
 	  while IFS=$$'\t' read -r name text; do \
-	    printf '  make %-12s %s\n' "$$name" "$$text"; done
+	    printf '  make %-14s %s\n' "$$name" "$$text"; done
 
 .PHONY: setup
 setup: ## install what a build needs (done by the others too)
@@ -46,6 +46,10 @@ check: build ## run the tests
 .PHONY: check-long
 check-long: build ## run the tests, the long ones too, and clang-tidy
 	@KVFUSE_LONG=1 $(WITH_PTXAS) scripts/check.sh $(BUILD_DIR)
+
+.PHONY: mutation-check
+mutation-check: build ## break rules of fusion in a copy: do the tests notice?
+	@$(PYTHON) scripts/mutation_check.py
 
 .PHONY: gpu-bundle
 gpu-bundle: build ## pack kernels and expected bytes for a machine with a GPU

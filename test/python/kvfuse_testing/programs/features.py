@@ -8,6 +8,7 @@ FEATURES = {
     "spelling": 0.3,
     "mixed-division": 0.02,
     "recomposed": 0.2,
+    "index-overflow": 0.4,
     # Grids of tokens
     "two-dimensional": 0.1,
     "unit-dimension": 0.06,

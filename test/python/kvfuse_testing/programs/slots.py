@@ -19,7 +19,7 @@ from .values import State
 LEAST_SLOTS, MOST_SLOTS = 36, 60
 #: Indices that are mostly outside every cache, by element type.
 FAR = {
-    "i32": [9 * MOST_SLOTS, -(2**31), 2**31 - 1],
+    "i32": [9 * MOST_SLOTS, -(2**31), 2**31 - 1, 2**30, 2**28],
     "i64": [-(2**40) - 1, 2**31, 2**32, 2**40 + 17],
 }
 

@@ -70,8 +70,9 @@ class SpellingBuilder(Builder):
 
     def row_id(self, pages: str, offsets: str, page: int) -> str:
         """page * P + offset."""
-        wide = (self.resize(name, "i64") for name in (pages, offsets))
-        pages, offsets = wide
+        dtypes = {self.program.types[name].dtype for name in (pages, offsets)}
+        if dtypes != {"i32"} or not self.uses("index-overflow"):
+            pages, offsets = (self.resize(name, "i64") for name in (pages, offsets))
         return self.arith("addi", self.arith("muli", pages, page), offsets)
 
     def spell(self, slots: str, page: int) -> Pair:
