@@ -8,7 +8,7 @@ FEATURES = {
     "spelling": 0.3,
     "mixed-division": 0.02,
     "recomposed": 0.2,
-    "index-overflow": 0.4,
+    "index-overflow": 1.0,
     # Grids of tokens
     "two-dimensional": 0.1,
     "unit-dimension": 0.06,
@@ -18,12 +18,12 @@ FEATURES = {
     "scale": 0.15,
     "clamp": 0.1,
     # Caches
-    "pool": 0.0,
+    "pool": 0.2,
     "boxes": 0.1,
     # Control flow
-    "conditional": 0.0,
-    "prewritten": 0.0,
-    "loop": 0.0,
+    "conditional": 0.08,
+    "prewritten": 0.12,
+    "loop": 0.06,
     # Readers
-    "part-read": 0.0,
+    "part-read": 0.2,
 }

@@ -12,7 +12,7 @@ class Generator(RegionBuilder):
 
     def generate(self) -> Program:
         """The program."""
-        for _ in range(self.rng.choice([1, 1, 2, 2, 3, 4, 5, 6])):
+        for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3, 4, 6])):
             self.read()
             self.step()
             if self.chance(0.1):

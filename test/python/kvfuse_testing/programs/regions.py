@@ -71,7 +71,7 @@ class RegionBuilder(WriteBuilder):
         style = self.style()
         caches = [self.cache(style) for _ in range(self.rng.choice([1, 2]))]
         pools = [p for p in self.pools if any(p is cache.pool for cache in caches)]
-        counter, rounds = f"i{len(self.program.types)}", self.rng.choice([1, 2, 3])
+        counter, rounds = f"round{len(self.program.types)}", self.rng.choice([1, 2, 3])
         firsts = [pool.version for pool in pools]
         inners = [self.result(pool, pool.version) for pool in pools]
 

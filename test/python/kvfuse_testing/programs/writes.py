@@ -126,7 +126,7 @@ class WriteBuilder(GridBuilder):
 
     def layer(self, style: Style) -> None:
         """The writes of one layer, with readers between."""
-        count = self.rng.choice([1, 2, 2, 3, 3, 3, 4, 5])
+        count = self.rng.choice([1, 2, 2, 3, 3, 4])
         pending: list[tuple[Cache, Destination]] = []
         together = self.chance(0.12)
         for _ in range(count):
