@@ -12,6 +12,7 @@
 
 #include "TorchCaches.h"
 #include "TorchFunction.h"
+#include "TorchRefusals.h"
 #include "TorchTypes.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -42,15 +43,14 @@ private:
   LogicalResult importWrite(Operation *op);
   FailureOr<Placement> place(Operation *op, const RowWrite &write,
                              FailureOr<CacheView> &view);
-  void reportOpaqueOps();
 
   func::FuncOp func;
   const Policies &policies;
   ChainConverter chain;
   CacheVersions caches;
   OpBuilder builder;
-  /// Those of the writes that a remark has named already.
-  SmallPtrSet<Operation *, 4> refused;
+  /// Operations that a remark has named already.
+  SmallPtrSet<Operation *, 4> named;
 };
 } // namespace
 
@@ -61,7 +61,7 @@ FailureOr<Placement> FunctionImporter::place(Operation *op,
                                              FailureOr<CacheView> &view) {
   ViewRefusal why;
   view = readView(write.cache, why);
-  if (succeeded(view)) {
+  if (succeeded(view) && succeeded(checkDestination(op, write, *view, why))) {
     FailureOr<Placement> placement = placeWrite(write, *view, why);
     if (succeeded(placement))
       return placement;
@@ -82,11 +82,11 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
   if (succeeded(write))
     placement = place(op, *write, view);
   if (failed(placement)) {
-    refused.insert(op);
+    named.insert(op);
     return success();
   }
   if (failed(chain.checkCompression(*write, op))) {
-    refused.insert(op);
+    named.insert(op);
     return success();
   }
   SmallVector<Value> indices = chain.convertIndices(write->indices, op);
@@ -103,31 +103,6 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
                policies.negative.value_or(write->negative),
                policies.outOfBounds);
   return success();
-}
-
-/// Names the operations, unknown to kvfuse, that take a cache: readers or
-/// writers whose order with the writes must be kept.
-void FunctionImporter::reportOpaqueOps() {
-  llvm::DenseSet<Value> caches;
-  func.walk([&](kv::WriteOp write) {
-    caches.insert_range(write.getDests());
-    caches.insert_range(write.getResults());
-  });
-  func.walk([&](Operation *op) {
-    if (isToBuiltin(op) && caches.contains(op->getResult(0)))
-      caches.insert(op->getOperand(0));
-    if (isFromBuiltin(op) && caches.contains(op->getOperand(0)))
-      caches.insert(op->getResult(0));
-  });
-  func.walk([&](Operation *op) {
-    if ((op->isRegistered() && !isTorchOp(op)) || isToBuiltin(op) ||
-        isFromBuiltin(op) || refused.contains(op))
-      return;
-    if (llvm::any_of(op->getOperands(),
-                     [&](Value v) { return caches.contains(v); }))
-      emitRefusal(op, Refusal::OpaqueOp, getTorchName(op) + " takes a cache",
-                  "move it before or after the writes");
-  });
 }
 
 LogicalResult FunctionImporter::run() {
@@ -147,17 +122,17 @@ LogicalResult FunctionImporter::run() {
     }
   }
   SmallVector<Operation *> replaced(caches.getReplaced());
-  if (replaced.empty()) {
-    eraseDeadOps(chain.getConvertedOps());
-    return success();
-  }
-  if (failed(checkMetadata(func, chain, replaced)))
+  bool hasWrites = !replaced.empty();
+  if (hasWrites && failed(checkMetadata(func, chain, replaced)))
     return failure();
-  checkPickedSizes(func, chain, replaced);
+  if (hasWrites)
+    checkPickedSizes(func, chain, replaced);
   llvm::append_range(replaced, chain.getConvertedOps());
   eraseDeadOps(replaced);
-  reportOpaqueOps();
-  convertSignature(func);
+  reportOpaqueOps(func, named);
+  reportOtherUpdates(func, named);
+  if (hasWrites)
+    convertSignature(func);
   return success();
 }
 

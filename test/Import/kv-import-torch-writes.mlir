@@ -127,3 +127,22 @@ func.func @unit_view_dims(%pool: !torch.vtensor<[3,2,16,3,8],bf16>, %pos: !torch
   %9 = "torch.aten.select_scatter"(%pool, %8, %c0, %c1) : (!torch.vtensor<[3,2,16,3,8],bf16>, !torch.vtensor<[2,16,3,8],bf16>, !torch.int, !torch.int) -> !torch.vtensor<[3,2,16,3,8],bf16>
   return %9 : !torch.vtensor<[3,2,16,3,8],bf16>
 }
+
+// -----
+
+// A gather makes a new tensor: whoever uses it later does not read the cache. Of an
+// unknown operation that is not known.
+
+// CHECK-LABEL: func.func @gathered_before(
+// CHECK:         "torch.aten.index.Tensor"({{.+}}) {kv.new_results}
+// CHECK-NEXT:    %{{.+}} = "test.read"(%{{.+}}) :
+// CHECK:         kv.write
+func.func @gathered_before(%cache: !torch.vtensor<[16,8],bf16>, %slots: !torch.vtensor<[5],si64>, %old: !torch.vtensor<[3],si64>, %rows: !torch.vtensor<[5,8],bf16>) -> (!torch.vtensor<[3,8],bf16>, !torch.vtensor<[8],bf16>, !torch.vtensor<[16,8],bf16>) {
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %l = "torch.prim.ListConstruct"(%old) : (!torch.vtensor<[3],si64>) -> !torch.list<optional<vtensor>>
+  %0 = "torch.aten.index.Tensor"(%cache, %l) : (!torch.vtensor<[16,8],bf16>, !torch.list<optional<vtensor>>) -> !torch.vtensor<[3,8],bf16>
+  %1 = "test.read"(%cache) : (!torch.vtensor<[16,8],bf16>) -> !torch.vtensor<[8],bf16>
+  %list0 = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
+  %2 = "torch.aten.index_put"(%cache, %list0, %rows, %false) : (!torch.vtensor<[16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
+  return %0, %1, %2 : !torch.vtensor<[3,8],bf16>, !torch.vtensor<[8],bf16>, !torch.vtensor<[16,8],bf16>
+}

@@ -196,24 +196,6 @@ func.func @unknown(%cache: !torch.vtensor<[8,16],bf16>, %slots: !torch.vtensor<[
 
 // -----
 
-// A conversion of the cache itself is another tensor: it is not followed.
-
-// CHECK-LABEL: func.func @converted_cache(
-// CHECK-SAME:    !torch.vtensor<[8,16],f32>,
-// CHECK:         %[[COPY:.+]] = "torch.prims.convert_element_type"
-// CHECK-NEXT:    %[[CACHE:.+]] = "torch_c.to_builtin_tensor"(%[[COPY]])
-// CHECK:         put %{{.+}} into %[[CACHE]] :
-func.func @converted_cache(%cache: !torch.vtensor<[8,16],f32>, %slots: !torch.vtensor<[3],si64>, %rows: !torch.vtensor<[3,16],bf16>) -> !torch.vtensor<[8,16],bf16> {
-  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
-  %int15 = "torch.constant.int"() <{value = 15 : i64}> : () -> !torch.int
-  %copy = "torch.prims.convert_element_type"(%cache, %int15) : (!torch.vtensor<[8,16],f32>, !torch.int) -> !torch.vtensor<[8,16],bf16>
-  %list = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[3],si64>) -> !torch.list<vtensor>
-  %0 = "torch.aten.index_put.hacked_twin"(%copy, %list, %rows, %false) : (!torch.vtensor<[8,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,16],bf16>
-  return %0 : !torch.vtensor<[8,16],bf16>
-}
-
-// -----
-
 // Operations of the chain with other users stay for them.
 
 // CHECK-LABEL: func.func @shared(

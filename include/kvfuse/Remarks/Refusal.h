@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kFusedRemark = "fused";
 /// Attribute of a write that was refused: the name of the reason.
 inline constexpr llvm::StringLiteral kRefusedAttr = "kv.refused";
 
+/// Attribute of an operation whose results share no memory with its operands.
+inline constexpr llvm::StringLiteral kNewResultsAttr = "kv.new_results";
+
 /// Is this a candidate that was missed, rather than no candidate at all?
 bool isMissed(Refusal refusal);
 
