@@ -43,48 +43,55 @@ static Value getNonNegativeSide(arith::CmpIOp compare,
   }
 }
 
-/// Walks over the comparisons that all hold where `condition`, a tensor or a
-/// scalar, does; `evaluate` is the expression of a value in them.
-static void assumeHolds(Value condition,
-                        llvm::function_ref<AffineExpr(Value)> evaluate,
+/// Walks over the comparisons that all hold where `condition` does, a scalar or
+/// an element of a tensor; `evaluate` is the expression of a value in them.
+static void assumeHolds(ElementAccess condition, const GridSplit *split,
+                        llvm::function_ref<AffineExpr(Value, Coords)> evaluate,
                         IndexAnalysis &analysis) {
-  Operation *def = condition.getDefiningOp();
+  if (isa<RankedTensorType>(condition.tensor.getType()))
+    while (auto source = getMovedFrom(condition, split))
+      condition = std::move(*source);
+  Operation *def = condition.tensor.getDefiningOp();
   if (isa_and_nonnull<arith::AndIOp>(def)) {
     for (Value operand : def->getOperands())
-      assumeHolds(operand, evaluate, analysis);
+      assumeHolds({operand, condition.coords}, split, evaluate, analysis);
     return;
   }
   auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
   if (!compare)
     return;
   auto getConstant = [&](Value value) {
-    auto expr = dyn_cast_or_null<AffineConstantExpr>(evaluate(value));
+    auto expr =
+        dyn_cast_or_null<AffineConstantExpr>(evaluate(value, condition.coords));
     return expr ? std::optional(expr.getValue()) : std::nullopt;
   };
   Value side = getNonNegativeSide(compare, getConstant(compare.getLhs()),
                                   getConstant(compare.getRhs()));
-  if (AffineExpr expr = side ? evaluate(side) : AffineExpr())
+  AffineExpr expr = side ? evaluate(side, condition.coords) : AffineExpr();
+  if (expr)
     analysis.assumeNonNegative(expr);
 }
 
 void kvfuse::assumeMask(WriteOp write, const TokenGrid &grid,
                         IndexAnalysis &analysis) {
-  auto evaluate = [&](Value value) {
-    return analysis.tryEvaluate(value, grid.getCoords());
+  auto evaluate = [&](Value value, Coords coords) {
+    return analysis.tryEvaluate(value, coords);
   };
+  SmallVector<AffineExpr> coords(grid.getCoords());
   if (write.getMask())
-    assumeHolds(write.getMask(), evaluate, analysis);
+    assumeHolds({write.getMask(), coords}, grid.getSplit(), evaluate, analysis);
   if (!write.hasWhere())
     return;
   // The arguments of the region are the index operands.
   Block &where = write.getWhere().front();
-  auto evaluateScalar = [&](Value value) {
+  auto evaluateScalar = [&](Value value, Coords coords) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.getOwner() == &where
-               ? evaluate(write.getIndices()[argument.getArgNumber()])
-               : evaluate(value);
+               ? evaluate(write.getIndices()[argument.getArgNumber()], coords)
+               : evaluate(value, coords);
   };
-  assumeHolds(where.getTerminator()->getOperand(0), evaluateScalar, analysis);
+  assumeHolds({where.getTerminator()->getOperand(0), coords}, grid.getSplit(),
+              evaluateScalar, analysis);
 }
 
 //===----------------------------------------------------------------------===//
