@@ -139,3 +139,25 @@ module {
     }
   }
 }
+
+// -----
+
+// A constant of the kernels moves to the module, under a name that is free there.
+
+// CHECK-LABEL: memref.global "private" constant @pages : memref<2xi64> = dense<[0, 1]>
+// CHECK:         func.func private @k(
+// CHECK:           memref.get_global @[[PAGES:pages_.*]] : memref<2xi64>
+// CHECK:         memref.global "private" constant @[[PAGES]] : memref<2xi64> = dense<[2, 3]>
+module attributes {gpu.container_module} {
+  memref.global "private" constant @pages : memref<2xi64> = dense<[0, 1]>
+  gpu.module @kernels {
+    memref.global "private" constant @pages : memref<2xi64> = dense<[2, 3]>
+    gpu.func @k(%out: memref<i64>) kernel {
+      %c0 = arith.constant 0 : index
+      %pages = memref.get_global @pages : memref<2xi64>
+      %x = memref.load %pages[%c0] : memref<2xi64>
+      memref.store %x, %out[] : memref<i64>
+      gpu.return
+    }
+  }
+}

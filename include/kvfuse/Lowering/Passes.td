@@ -165,8 +165,9 @@ def KVEmulateGPU : Pass<"kv-emulate-gpu", "::mlir::ModuleOp"> {
   let summary = "run launches as loops on the CPU";
   let description = [{
     Overview: each kernel becomes a private function, internal in LLVM IR too,
-    that loops over the grid and the threads of a block; each `gpu.launch_func` becomes a call of it. The
-    body is the kernel's own IR, so that the CPU computes what the GPU would.
+    that loops over the grid and the threads of a block; each `gpu.launch_func`
+    becomes a call of it. The body is the kernel's own IR, so that the CPU
+    computes what the GPU would. Globals of the kernels become the module's.
     Kernels must not synchronise or use shared memory, and a thread that runs
     twice must leave what it leaves when it runs once; those of kvfuse do so.
 

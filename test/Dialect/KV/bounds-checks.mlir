@@ -265,7 +265,7 @@ func.func @overflow(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>)
 // -----
 
 // Bytes of a page, seen as rows of 12: ((s mod 4) * 8 + d) lies in [0, 32), so its
-// row in [0, 3). One byte more in front, and the last would be in row 3.
+// row in [0, 3). Five bytes further on, the last may be in row 3.
 // CHECK-LABEL: func.func @split_bytes(
 // CHECK:         arith.cmpi slt
 // CHECK:         arith.cmpi ult

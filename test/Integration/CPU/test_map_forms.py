@@ -50,7 +50,7 @@ class Terms:
                 f"({slot} * {extent} + {row})",
                 f"(({slot} * {extent} + {row}) floordiv {number})",
                 f"(({slot} * {extent} + {row}) mod {number})",
-                f"(({row} * 3 + {slot}) mod {number})",
+                f"(({row} * 7 + {slot}) mod {number})",
                 f"({row} floordiv 2 + {number})",
             ]
         )
