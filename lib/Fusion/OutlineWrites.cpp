@@ -126,6 +126,7 @@ struct KVOutlineWritesPass
       for (Site &site : sites) {
         if (group)
           emitFused(site);
+        passOffsets(site);
         outliner.outline(site);
       }
       if (failed(finish(outliner, func, whole)))

@@ -25,6 +25,10 @@ struct Site {
   llvm::SetVector<mlir::Operation *> producers;
 };
 
+/// Makes constant offsets of the slices that `site` takes out of pools its
+/// inputs, so that sites which differ in them share one function.
+void passOffsets(Site &site);
+
 /// Makes and shares the functions of module @kvfuse.
 class Outliner {
 public:

@@ -81,6 +81,7 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
   }
   pm.addPass(createKVNormalizeSlices());
   if (options.fuse != FuseMode::Off) {
+    pm.addPass(createKVFoldRepeatedWrites());
     KVGroupWritesOptions groups;
     groups.required = required;
     pm.addPass(createKVGroupWrites(groups));

@@ -193,3 +193,141 @@ func.func @branch(%b: i1, %s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8
   }
   return %r : tensor<?x8xf32>
 }
+
+// -----
+
+// Layers of one pool: a layer number is an offset, and that an argument. The
+// selector of K and V, which a layer covers, stays; two places in one dimension
+// become an argument and a distance.
+
+// CHECK-LABEL: func.func @layers(
+// CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %[[P1:.*]] = call @[[LAYER:kv_write_[0-9]]](%arg2, %[[ZERO]], %arg0, %arg1)
+// CHECK:         %[[P2:.*]] = "unknown.op"(%[[P1]])
+// CHECK-LABEL: func.func @layer_one(
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    call @[[LAYER]](%arg2, %[[ONE]], %arg0, %arg1)
+// CHECK-LABEL: func.func @distance(
+// CHECK:         %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-NEXT:    call @[[DISTANCE:kv_write_[0-9]]](%arg2, %[[FOUR]], %arg0, %arg1)
+// CHECK:       func.func @[[LAYER]](%[[P:[^:]*]]: tensor<6x2x16x8xf32> {bufferization.writable = true}, %[[L:[^:]*]]: index,
+// CHECK-NEXT:    tensor.extract_slice %[[P]][%[[L]], 0, 0, 0] [1, 1, 16, 8]
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put
+// CHECK-NEXT:    %[[Q:.*]] = tensor.insert_slice {{.*}} into %[[P]][%[[L]], 0, 0, 0] [1, 1, 16, 8]
+// CHECK-NEXT:    tensor.extract_slice %[[Q]][%[[L]], 1, 0, 0] [1, 1, 16, 8]
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put
+// CHECK-NEXT:    %[[R:.*]] = tensor.insert_slice {{.*}} into %[[Q]][%[[L]], 1, 0, 0] [1, 1, 16, 8]
+// CHECK-NEXT:    return %[[R]]
+// CHECK:       func.func @[[DISTANCE]](%[[P:[^:]*]]: tensor<8x16x8xf32> {bufferization.writable = true}, %[[L:[^:]*]]: index,
+// CHECK-NEXT:    %[[D:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[M:.*]] = arith.addi %[[L]], %[[D]]
+// CHECK-NEXT:    tensor.extract_slice %[[P]][%[[L]], 0, 0]
+// CHECK:         tensor.extract_slice %{{.*}}[%[[M]], 0, 0]
+// CHECK:         tensor.insert_slice {{.*}}[%[[M]], 0, 0]
+func.func @layers(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<6x2x16x8xf32> {bufferization.writable = true}) -> tensor<6x2x16x8xf32> {
+  %k0 = tensor.extract_slice %pool[0, 0, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<6x2x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[0, 0, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<16x8xf32> into tensor<6x2x16x8xf32>
+  %v0 = tensor.extract_slice %p1[0, 1, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<6x2x16x8xf32> to tensor<16x8xf32>
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %v0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[0, 1, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<16x8xf32> into tensor<6x2x16x8xf32>
+  %p3 = "unknown.op"(%p2) : (tensor<6x2x16x8xf32>) -> tensor<6x2x16x8xf32>
+  return %p3 : tensor<6x2x16x8xf32>
+}
+func.func @layer_one(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<6x2x16x8xf32> {bufferization.writable = true}) -> tensor<6x2x16x8xf32> {
+  %k0 = tensor.extract_slice %pool[1, 0, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<6x2x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[1, 0, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<16x8xf32> into tensor<6x2x16x8xf32>
+  %v0 = tensor.extract_slice %p1[1, 1, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<6x2x16x8xf32> to tensor<16x8xf32>
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %v0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[1, 1, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<16x8xf32> into tensor<6x2x16x8xf32>
+  "unknown.op"() : () -> ()
+  return %p2 : tensor<6x2x16x8xf32>
+}
+func.func @distance(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<8x16x8xf32> {bufferization.writable = true}) -> tensor<8x16x8xf32> {
+  %k0 = tensor.extract_slice %pool[4, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<8x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[4, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<8x16x8xf32>
+  %v0 = tensor.extract_slice %p1[5, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<8x16x8xf32> to tensor<16x8xf32>
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %v0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[5, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<8x16x8xf32>
+  "unknown.op"() : () -> ()
+  return %p2 : tensor<8x16x8xf32>
+}
+
+// -----
+
+// What is not put back is taken out outside.
+
+// CHECK-LABEL: func.func @elsewhere(
+// CHECK-NEXT:    %[[K0:.*]] = tensor.extract_slice %arg2
+// CHECK-NEXT:    %[[K1:.*]] = call @kv_write_0(%[[K0]], %arg1, %arg0)
+// CHECK-NEXT:    return %[[K1]]
+func.func @elsewhere(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<2x16x8xf32> {bufferization.writable = true}) -> tensor<16x8xf32> {
+  %k0 = tensor.extract_slice %pool[0, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return %k1 : tensor<16x8xf32>
+}
+
+// -----
+
+// The cache goes around a loop: what a round writes is the cache that the loop
+// was given, in every round. The slices of a pool may be taken out inside, or
+// outside.
+
+// CHECK-LABEL: func.func @loop(
+// CHECK:         scf.for {{.*}} iter_args(%[[C:.*]] = %arg3)
+// CHECK-NEXT:      %[[D:.*]] = func.call @kv_write_0(%[[C]], %arg2, %arg1)
+// CHECK-NEXT:      scf.yield %[[D]]
+// CHECK-LABEL: func.func @slice_in_loop(
+// CHECK:         scf.for %[[I:.*]] = {{.*}} iter_args(%[[P:.*]] = %arg3)
+// CHECK-NEXT:      %[[Q:.*]] = func.call @kv_write_1(%[[P]], %[[I]], %arg2, %arg1)
+// CHECK-NEXT:      scf.yield %[[Q]]
+// CHECK-LABEL: func.func @loop_in_slice(
+// CHECK:         %[[S:.*]] = tensor.extract_slice %arg3
+// CHECK-NEXT:    scf.for {{.*}} iter_args(%[[C:.*]] = %[[S]])
+// CHECK-NEXT:      func.call @
+// CHECK:         tensor.insert_slice
+func.func @loop(%n: index, %s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32> {bufferization.writable = true}) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c) -> tensor<?x8xf32> {
+    %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+      put %v : tensor<?x8xf32> into %x : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    scf.yield %0 : tensor<?x8xf32>
+  }
+  return %r : tensor<?x8xf32>
+}
+func.func @slice_in_loop(%n: index, %s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x16x8xf32> {bufferization.writable = true}) -> tensor<?x16x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c) -> tensor<?x16x8xf32> {
+    %k0 = tensor.extract_slice %x[%i, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<?x16x8xf32> to tensor<16x8xf32>
+    %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+      put %v : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    %y = tensor.insert_slice %k1 into %x[%i, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<?x16x8xf32>
+    scf.yield %y : tensor<?x16x8xf32>
+  }
+  return %r : tensor<?x16x8xf32>
+}
+func.func @loop_in_slice(%n: index, %s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<2x16x8xf32> {bufferization.writable = true}) -> tensor<2x16x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %k0 = tensor.extract_slice %c[1, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %k0) -> tensor<16x8xf32> {
+    %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+      put %v : tensor<?x8xf32> into %x : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    scf.yield %k1 : tensor<16x8xf32>
+  }
+  %y = tensor.insert_slice %r into %c[1, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<2x16x8xf32>
+  return %y : tensor<2x16x8xf32>
+}

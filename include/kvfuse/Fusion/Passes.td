@@ -158,6 +158,53 @@ def KVNormalizeSlices : Pass<"kv-normalize-slices"> {
   let dependentDialects = ["::mlir::affine::AffineDialect"];
 }
 
+def KVFoldRepeatedWrites : Pass<"kv-fold-repeated-writes"> {
+  let summary = "remove writes of rows that are in the cache already";
+  let description = [{
+    Overview: a write of the same values, at the same indices through the same
+    map, as an earlier write of the same cache or slice of a pool returns its
+    destination, if all that was written between the two lies elsewhere. This is
+    also how a branch that writes only what is not "prewritten" goes away: where
+    the earlier write is on the way to the cache that it is given, whatever the
+    flag says. Where it is not, the branch stays.
+
+    A write is not removed for being overwritten by a later one.
+
+    Before: kv IR on tensors, chains composed into the writes. After: no write
+    repeats another one that can be seen to have been done.
+
+    Example:
+
+    ```mlir
+    func.func @before(%prewritten: i1, %s: tensor<?xi64>, %v: tensor<?x8xf32>,
+                      %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x8xf32> into %c : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      %1 = scf.if %prewritten -> tensor<?x8xf32> {
+        scf.yield %0 : tensor<?x8xf32>
+      } else {
+        %2 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+          put %v : tensor<?x8xf32> into %0 : tensor<?x8xf32>
+              map(affine_map<(t, s, d) -> (s, d)>)
+        scf.yield %2 : tensor<?x8xf32>
+      }
+      return %1 : tensor<?x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @after(%prewritten: i1, %s: tensor<?xi64>, %v: tensor<?x8xf32>,
+                     %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+        put %v : tensor<?x8xf32> into %c : tensor<?x8xf32>
+            map(affine_map<(t, s, d) -> (s, d)>)
+      return %0 : tensor<?x8xf32>
+    }
+    ```
+  }];
+}
+
 def KVGroupWrites : Pass<"kv-group-writes"> {
   let summary = "make writes of the same index vectors neighbours";
   let description = [{
