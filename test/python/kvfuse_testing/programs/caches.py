@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The caches of a program: arguments, their parts, and their versions."""
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 
 from .dtypes import FLOATS
 from .layouts import LAYOUTS, PAGE_SIZES, Layout
-from .model import Insert, Part, Slice, Type
+from .model import Insert, Op, Part, Slice, Type
 from .pools import BOXES, PARTS, Member, PoolShape, make_pool
 from .rows import RowBuilder
 from .tokens import Style
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Pool:
     """An argument that is one cache or several, while the program grows."""
 
@@ -20,7 +22,7 @@ class Pool:
     version: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Cache:
     """A cache: a pool, or one member of it."""
 
@@ -40,6 +42,17 @@ class CacheBuilder(RowBuilder):
         self.waiting: list[Cache] = []
         #: The pools that may be written, if not all may be.
         self.allowed: list[Pool] | None = None
+        #: Members that have been sliced already -> the slice.
+        self.sliced: dict[Cache, str] = {}
+
+    @contextlib.contextmanager
+    def region(self) -> Iterator[list[Op]]:
+        """Slices that are taken inside cannot be used afterwards, and those that
+        were taken before may be of another version."""
+        self.sliced.clear()
+        with super().region() as ops:
+            yield ops
+        self.sliced.clear()
 
     # Choosing one
 
@@ -125,10 +138,18 @@ class CacheBuilder(RowBuilder):
         return result
 
     def contents(self, cache: Cache) -> str:
-        """The cache as it is now."""
+        """The cache as it is now; sometimes the other members of its pool are
+        sliced beside it, for writes that follow."""
         if cache.part is None:
             return cache.pool.version
-        return self.slice("part", cache.pool.version, cache.part)
+        if cache not in self.sliced:
+            members = [cache]
+            if self.uses("early-slice"):
+                members = [c for c in self.caches if c.pool is cache.pool]
+            for member in members:
+                whole = member.pool.version
+                self.sliced[member] = self.slice("part", whole, member.part)
+        return self.sliced[cache]
 
     def new_contents(self, before: str, values: str, casts: tuple) -> str:
         """The name of the cache `before` after a write of `values`, which the
@@ -142,6 +163,7 @@ class CacheBuilder(RowBuilder):
         """From now on the cache has other contents."""
         pool = cache.pool
         if cache.part is not None:
+            del self.sliced[cache]
             before, part = pool.version, contents
             contents = self.add("pool", self.program.types[before])
             self.ops.append(Insert(contents, part, before, cache.part))
