@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times the compiler on models of many layers.
 
-    benchmarks/compile_layers.py [--layers 60 120 240] [--runs 5] [--json FILE]
+    benchmarks/compile_layers.py [--layers 60 120 240] [--pool] [--runs 5] [--json FILE]
 
 A model is one function of kv IR: three dense layers (K and V), then sparse ones
-(index-K too), fp8 caches, int32 slots, page and offset computed by each write.
-Operations that kvfuse does not know stand for projections and attention, so that
+(index-K too), fp8 caches, int32 slots, page and offset computed by each write. With
+--pool, K and V of all layers are slices of one tensor. Operations that kvfuse does not know stand for projections and attention, so that
 no layer's writes can move past the one before. Times are of whole processes, in
 seconds; compare the ratios of one run.
 """
@@ -37,7 +37,7 @@ HIDDEN = "tensor<?x512xbf16>"
 PAIR = "affine_map<(t, p, o, h, d) -> (p, h, o, d)>"
 
 
-def write_lines(member: str, layer: int) -> list[str]:
+def write_lines(member: str, layer: int, cache_value: str) -> list[str]:
     """The chain of one write; the new cache is %<member>new<layer>."""
     cache, rows = MEMBERS[member]
     name = f"{member}{layer}"
@@ -55,13 +55,81 @@ def write_lines(member: str, layer: int) -> list[str]:
     lines.append(
         f"%{member}new{layer} = kv.write at(%{name}p, %{name}o : tensor<?xi64>,"
         f" tensor<?xi64>) negative(wrap) out_of_bounds(trap) put {value} : {rows}"
-        f" into %{name}c : {cache} map({PAIR})"
+        f" into {cache_value} : {cache} map({PAIR})"
     )
     return lines
 
 
+def pool_lines(layers: int, layer: int, member: str) -> list[str]:
+    """The write of one member into its slice of the pool: a slice, a write, and
+    the next version of the pool, %pool<2 * layer + 1> for K and + 2 for V."""
+    number = 2 * layer + "kv".index(member)
+    cache, pool = MEMBERS[member][0], pool_type(layers)
+    place = (
+        f"[{layer}, {'kv'.index(member)}, 0, 0, 0, 0] [1, 1, %pages, 4, 32, 128]"
+        " [1, 1, 1, 1, 1, 1]"
+    )
+    name = f"{member}{layer}"
+    return [
+        f"%{name}c = tensor.extract_slice %pool{number}{place} : {pool} to {cache}",
+        *write_lines(member, layer, f"%{name}c"),
+        f"%pool{number + 1} = tensor.insert_slice %{member}new{layer} into"
+        f" %pool{number}{place} : {cache} into {pool}",
+    ]
+
+
+def pool_type(layers: int) -> str:
+    """K and V of every layer."""
+    return f"tensor<{layers}x2x?x4x32x128xf8E4M3FN>"
+
+
+def pool_model(layers: int) -> str:
+    """The module with all K and V in one pool."""
+    pool, index = pool_type(layers), MEMBERS["i"][0]
+    slice_ = pool.replace(f"<{layers}x", "<")
+    arguments = ["%slots: tensor<?xi32>", f"%h0: {HIDDEN}"]
+    arguments.append(f"%pool0: {pool} {{bufferization.writable = true}}")
+    results, types = [f"%pool{2 * layers}"], [pool]
+    body = ["%c2 = arith.constant 2 : index"]
+    body.append(f"%pages = tensor.dim %pool0, %c2 : {pool}")
+    rows = ", ".join(MEMBERS[member][1] for member in MEMBERS)
+    for layer in range(layers):
+        body.append(
+            f'%k{layer}, %v{layer}, %i{layer} = "model.project"(%h{layer})'
+            f" : ({HIDDEN}) -> ({rows})"
+        )
+        for member in "kv":
+            body += pool_lines(layers, layer, member)
+        if layer >= DENSE_LAYERS:
+            arguments.append(f"%i{layer}c: {index} {{bufferization.writable = true}}")
+            body += write_lines("i", layer, f"%i{layer}c")
+            results.append(f"%inew{layer}")
+            types.append(index)
+        body.append(
+            f"%kv{layer} = tensor.extract_slice %pool{2 * layer + 2}[{layer}, 0, 0, 0,"
+            f" 0, 0] [1, 2, %pages, 4, 32, 128] [1, 1, 1, 1, 1, 1] : {pool} to {slice_}"
+        )
+        body.append(
+            f'%h{layer + 1} = "model.attention"(%h{layer}, %kv{layer})'
+            f" : ({HIDDEN}, {slice_}) -> {HIDDEN}"
+        )
+    return function(arguments, body, results, types)
+
+
+def function(arguments: list, body: list, results: list, types: list) -> str:
+    """The text of @main."""
+    return "\n".join(
+        [
+            f"func.func @main({', '.join(arguments)}) -> ({', '.join(types)}) {{",
+            *body,
+            f"return {', '.join(results)} : {', '.join(types)}",
+            "}",
+        ]
+    )
+
+
 def model(layers: int) -> str:
-    """The module."""
+    """The module with a cache for each member of each layer."""
     arguments = ["%slots: tensor<?xi32>", f"%h0: {HIDDEN}"]
     body, results, types = [], [], []
     rows = ", ".join(MEMBERS[member][1] for member in MEMBERS)
@@ -76,7 +144,7 @@ def model(layers: int) -> str:
             arguments.append(
                 f"%{member}{layer}c: {cache} {{bufferization.writable = true}}"
             )
-            body += write_lines(member, layer)
+            body += write_lines(member, layer, f"%{member}{layer}c")
             results.append(f"%{member}new{layer}")
             types.append(cache)
         caches = MEMBERS["k"][0], MEMBERS["v"][0]
@@ -84,14 +152,7 @@ def model(layers: int) -> str:
             f'%h{layer + 1} = "model.attention"(%h{layer}, %knew{layer},'
             f" %vnew{layer}) : ({HIDDEN}, {', '.join(caches)}) -> {HIDDEN}"
         )
-    return "\n".join(
-        [
-            f"func.func @main({', '.join(arguments)}) -> ({', '.join(types)}) {{",
-            *body,
-            f"return {', '.join(results)} : {', '.join(types)}",
-            "}",
-        ]
-    )
+    return function(arguments, body, results, types)
 
 
 def measure(command: list[str], runs: int) -> float:
@@ -107,6 +168,7 @@ def measure(command: list[str], runs: int) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, nargs="+", default=[60, 120, 240])
+    parser.add_argument("--pool", action="store_true", help="one pool for all layers")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path, help="write the figures there")
     options = parser.parse_args()
@@ -117,7 +179,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         source, report = pathlib.Path(folder, "m.mlir"), pathlib.Path(folder, "r.json")
         for layers in options.layers:
-            source.write_text(model(layers))
+            make = pool_model if options.pool else model
+            source.write_text(make(layers))
             fuse = [tools / "kvfuse-opt", "--allow-unregistered-dialect", source]
             fuse += [f"--pass-pipeline={FUSION}", "-o", os.devnull]
             ptx = [tools / "kvfuse-compile", source, "-o", os.devnull]
