@@ -13,6 +13,7 @@
 #include "TorchCaches.h"
 #include "TorchFunction.h"
 #include "TorchRefusals.h"
+#include "TorchRoots.h"
 #include "TorchTypes.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -90,6 +91,13 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
     return success();
   }
   SmallVector<Value> indices = chain.convertIndices(write->indices, op);
+  if (areRanges(indices)) {
+    emitRefusal(op, Refusal::Contiguous,
+                "copies rows to a slice of the cache: one kernel already",
+                "index by a tensor of positions to have it fused with others");
+    named.insert(op);
+    return success();
+  }
   builder.setInsertionPoint(op);
   if (write->droppedIndexDims.any())
     for (Value &index : indices)

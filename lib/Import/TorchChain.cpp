@@ -50,7 +50,9 @@ ChainConverter::ChainConverter(Operation *func, const Policies &policies)
 SmallVector<Operation *> ChainConverter::getConvertedOps() const {
   SmallVector<Operation *> ops(convertedOps.getArrayRef());
   func->walk([&](Operation *op) {
-    if (!original.contains(op) && !isa<kv::WriteOp>(op) &&
+    // What is inside a new operation goes with it.
+    if (!original.contains(op) && original.contains(op->getParentOp()) &&
+        !isa<kv::WriteOp>(op) &&
         (wouldOpBeTriviallyDead(op) || isToBuiltin(op)))
       ops.push_back(op);
   });

@@ -160,9 +160,6 @@ mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc,
 /// are not narrower.
 mlir::Value narrow(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value tensor, mlir::Type element);
-/// Is no element of `index`, which is converted, negative as long as none of
-/// its roots is?
-bool keepsSign(mlir::Value index);
 /// `scalar` in every element of a tensor of the type of `tensor`.
 mlir::Value splatLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::TypedAttr scalar, mlir::Value tensor);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TorchConversions.h"
+#include "TorchRoots.h"
 #include "TorchTypes.h"
 #include "llvm/ADT/StringSwitch.h"
 
