@@ -788,8 +788,7 @@ def H5(kc, k, W: int = 10):
 @entry(
     "st bf16 B L*2*H*P*D; pid i64 =pid22; pos i64 =[1,6]; k f32 2 1 H D; v f32 2 1 H D",
     "fuse",
-    launches=(1, 1),
-    reason="different-indices",
+    launches=(2,),
 )
 def SA2(
     st, pid, pos, k, v, L: int = 2, H: int = 3, P: int = 4, D: int = 8, layer: int = 1

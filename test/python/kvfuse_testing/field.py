@@ -1,17 +1,16 @@
 # Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The entries of test/Field/torch_writes.py: inputs, exports, and torch's bytes."""
+"""The entries of test/Field/torch_writes.py: their inputs and exports."""
 
 import dataclasses
 import functools
-import warnings
 
 import numpy as np
 import torch
-from torch_mlir import fx
 
-import torch_writes
 from torch_writes import ENTRIES, Entry
+
+from . import torch_programs
 
 SIZES = {"T": 5, "H": 3, "D": 8, "B": 6, "P": 4, "N": 3, "S": 16, "L": 2}
 TOKENS, HEADS, PAGES, PAGE, POSITIONS = (SIZES[letter] for letter in "THBPS")
@@ -25,8 +24,6 @@ DTYPES = {
     "i64": torch.int64,
     "b": torch.bool,
 }
-#: Bytes before and after each argument in its allocation.
-GUARD = 64
 
 
 def index_data(seed: int) -> dict[str, np.ndarray]:
@@ -99,48 +96,22 @@ class Argument:
         return tuple(eval(size, {}, SIZES) for size in self.shape)
 
     def make(self, seed: int) -> torch.Tensor:
-        """Its data, in an allocation with GUARD bytes around it."""
+        """Its data."""
         if self.index:
             named = index_data(seed)
             data = named.get(self.index)
             data = (
                 torch.tensor(eval(self.index)) if data is None else torch.tensor(data)
             )
-            return guarded(data.to(self.dtype))
+            return data.to(self.dtype)
         generator = torch.Generator().manual_seed(
             seed * 1000 + sum(map(ord, self.name))
         )
         if self.dtype.is_floating_point:
-            return guarded(
-                torch.randn(self.sizes(), generator=generator).to(self.dtype)
-            )
+            return torch.randn(self.sizes(), generator=generator).to(self.dtype)
         low, high = torch.iinfo(self.dtype).min, torch.iinfo(self.dtype).max
         data = torch.randint(low, high + 1, self.sizes(), generator=generator)
-        return guarded(data.to(self.dtype))
-
-
-def guarded(data: torch.Tensor) -> torch.Tensor:
-    """A copy of `data` between GUARD bytes on either side."""
-    bytes_ = data.numel() * data.itemsize
-    store = torch.full((bytes_ + 2 * GUARD,), 0xA5, dtype=torch.uint8)
-    view = store[GUARD : GUARD + bytes_].view(data.dtype).view(data.shape)
-    view.copy_(data)
-    return view
-
-
-def storage(tensor: torch.Tensor) -> torch.Tensor:
-    """All bytes of the allocation that `tensor` lies in."""
-    return torch.tensor([], dtype=torch.uint8).set_(tensor.untyped_storage())
-
-
-def same_bytes(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Equal element types, shapes and bytes?"""
-    if left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    left, right = left.contiguous(), right.contiguous()
-    return torch.equal(
-        left.view(-1).view(torch.uint8), right.view(-1).view(torch.uint8)
-    )
+        return data.to(self.dtype)
 
 
 @functools.cache
@@ -166,88 +137,22 @@ def cache_numbers(entry: Entry) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-@dataclasses.dataclass(frozen=True)
-class Eager:
-    """What a call in torch leaves: its arguments and its tensor results."""
-
-    inputs: list[torch.Tensor]
-    results: list[torch.Tensor]
-
-
-def run_eager(entry: Entry, seed: int) -> Eager:
-    """Runs an entry in torch eager on the CPU."""
-    tensors = inputs(entry, seed)
-    result = entry.function(*tensors)
-    results = [result] if isinstance(result, torch.Tensor) else list(result or ())
-    return Eager(tensors, results)
-
-
-@dataclasses.dataclass(frozen=True)
-class Exported:
-    """A function as torch-mlir writes it.
-
-    `updates` has, for each result of the function, the number of the argument
-    whose new contents it is, or None.
-    """
-
-    text: str
-    updates: tuple[int | None, ...]
-
-    def mutated(self, entry: Entry) -> tuple[int, ...]:
-        """Arguments that may be written: the mutated ones, or the first cache of
-        a function that returns a new one."""
-        numbers = {number for number in self.updates if number is not None}
-        return tuple(sorted(numbers)) or (0,)
-
-
-class Model(torch.nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *tensors):
-        return self.function(*tensors)
-
-
-def result_updates(program: torch.export.ExportedProgram) -> tuple[int | None, ...]:
-    """Which result is the new content of which argument."""
-    kinds = torch.export.graph_signature.OutputKind
-    order = list(program.graph_signature.user_inputs)
-    return tuple(
-        order.index(spec.target) if spec.kind == kinds.USER_INPUT_MUTATION else None
-        for spec in program.graph_signature.output_specs
+@functools.cache
+def exported_program(entry: Entry) -> torch.export.ExportedProgram:
+    """torch.export of an entry."""
+    return torch_programs.export_program(
+        entry.exported or entry.function, inputs(entry, 0)
     )
 
 
 @functools.cache
-def exported_program(entry: Entry) -> torch.export.ExportedProgram:
-    """torch.export of an entry."""
-    function = entry.exported or entry.function
-    return torch.export.export(Model(function), tuple(inputs(entry, 0)))
-
-
-@functools.cache
-def export(name: str, output_type: str = "raw") -> Exported:
+def export(name: str, output_type: str = "raw") -> torch_programs.Exported:
     """An entry through torch.export and torch-mlir.
 
     Entries with an opaque operation that writes in place are not decomposed:
     torch would wrap the operation into one that torch-mlir cannot import.
     """
     entry = ENTRIES[name]
-    updates: list[tuple] = []
-    options = {"decomposition_table": {}} if entry.reason == "opaque-op" else {}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
-        module = fx.export_and_import(
-            exported_program(entry),
-            output_type=output_type,
-            annotate=lambda program: updates.append(result_updates(program)),
-            **options,
-        )
-    text = module.operation.get_asm(print_generic_op_form=True)
-    return Exported(text, updates[0])
-
-
-__all__ = ["ENTRIES", "Entry", "torch_writes"]
+    return torch_programs.import_program(
+        exported_program(entry), output_type, decompose=entry.reason != "opaque-op"
+    )

@@ -16,8 +16,9 @@ import torch
 
 import torch_writes
 
-from . import abi, field, field_torch
+from . import abi, field, torch_programs
 from .compile import Compiler
+from .torch_programs import Compiled
 
 FOLDER = pathlib.Path(torch_writes.__file__).parent / "kv"
 NAMES = [name for name in field.ENTRIES if (FOLDER / f"{name}.mlir").exists()]
@@ -67,31 +68,29 @@ def argument_names(module: str) -> list[str]:
     return re.findall(r"%(\w+): tensor", signature)
 
 
-def compile_entry(compiler: Compiler, name: str, fuse: str) -> field_torch.Compiled:
+def compile_entry(compiler: Compiler, name: str, fuse: str) -> Compiled:
     """Compiles the function of an entry for the CPU."""
-    return field_torch.compile_text(
-        compiler, f"kv-{name}-{fuse}", text(name), ["--target=cpu", f"--fuse={fuse}"]
-    )
+    return torch_programs.compile_text(compiler, text(name), f"--fuse={fuse}")
 
 
 def differences(library: abi.Library, name: str, seed: int) -> list[str]:
     """Compares the caches that a call leaves with torch eager."""
     entry = field.ENTRIES[name]
     names = [argument.name for argument in field.arguments(entry)]
-    tensors = dict(zip(names, field.inputs(entry, seed), strict=True))
-    tensors |= COMPUTED.get(name, lambda _: {})(tensors)
-    library.call(name, *(tensors[argument] for argument in argument_names(text(name))))
-    eager = field.run_eager(entry, seed)
-    expected = list(eager.inputs)
-    if not field.export(name).updates[0] == 0:
+    given = field.inputs(entry, seed)
+    got = dict(zip(names, map(torch_programs.guarded, given), strict=True))
+    got |= COMPUTED.get(name, lambda _: {})(got)
+    library.call(name, *(got[argument] for argument in argument_names(text(name))))
+    want = [torch_programs.guarded(tensor) for tensor in given]
+    returned = entry.function(*want)
+    if field.export(name).updates[0] is None:
         # A function that returns a new cache: the compiled one wrote its first.
-        expected[0].copy_(eager.results[0])
-    written = set(field.cache_numbers(entry))
+        want[0].copy_(returned)
     return [
-        f"seed {seed}: argument {argument} differs"
-        for number, argument in enumerate(names)
-        if number in written
-        and not torch.equal(
-            field.storage(tensors[argument]), field.storage(expected[number])
+        f"argument {names[number]} differs"
+        for number in field.cache_numbers(entry)
+        if not torch.equal(
+            torch_programs.storage(got[names[number]]),
+            torch_programs.storage(want[number]),
         )
     ]

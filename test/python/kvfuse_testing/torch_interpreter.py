@@ -9,6 +9,7 @@ that a write which comes too early for a reader shows.
 """
 
 import operator
+import re
 from collections.abc import Callable
 
 import torch
@@ -35,6 +36,7 @@ DTYPES = {
 #: Element types of literals.
 LITERALS = {
     "si64": torch.int64,
+    "i64": torch.int64,
     "si32": torch.int32,
     "i1": torch.bool,
     "f32": torch.float32,
@@ -140,12 +142,43 @@ def empty(operation: ir.Operation, operands: list) -> torch.Tensor:
     return torch.empty(ir.RankedTensorType(operation.results[0].type).shape)
 
 
+def apply(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `kv.apply`; `//` and `%` of torch round down as those of its map do."""
+    dims, result = re.fullmatch(
+        r"affine_map<\((.*)\) -> \((.*)\)>", str(operation.attributes["map"])
+    ).groups()
+    names = dict(zip(dims.split(", "), operands, strict=True))
+    return eval(result.replace("floordiv", "//").replace("mod", "%"), {}, names)
+
+
+def iota(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.generate` of 0, 1, and so on, of static size."""
+    names = [each.name for each in operation.regions[0].blocks[0].operations]
+    assert names == ["arith.index_cast", "tensor.yield"]
+    return torch.arange(ir.RankedTensorType(operation.results[0].type).shape[0])
+
+
+def dense(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """An `arith.constant` tensor."""
+    return literal(operation.attributes["value"])
+
+
+def widen(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `kv.cast` to f32, which changes no value."""
+    assert str(ir.RankedTensorType(operation.results[0].type).element_type) == "f32"
+    return operands[0].float()
+
+
 #: Operations on builtin tensors that the import leaves in front of a call.
 BUILTIN: dict[str, Callable] = {
+    "arith.constant": dense,
+    "kv.apply": apply,
+    "kv.cast": widen,
     "linalg.broadcast": broadcast,
     "tensor.collapse_shape": reshape,
     "tensor.expand_shape": reshape,
     "tensor.empty": empty,
+    "tensor.generate": iota,
 }
 
 
