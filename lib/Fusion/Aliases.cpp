@@ -8,6 +8,7 @@
 #include "Caches.h"
 
 #include "Slices.h"
+#include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -125,7 +126,8 @@ void Aliases::addResultsOf(OpOperand &use) {
   Operation *user = use.getOwner();
   // Elementwise operations compute new tensors.
   if (isa<WriteOp, tensor::DimOp>(user) ||
-      OpTrait::hasElementwiseMappableTraits(user))
+      OpTrait::hasElementwiseMappableTraits(user) ||
+      user->hasAttr(kNewResultsAttr))
     return;
   if (isa<tensor::ExtractSliceOp>(user) && !isAccess(use))
     return;

@@ -249,7 +249,9 @@ bool WriteComposer::isElementScatter(ArrayRef<AffineExpr> results) const {
   for (unsigned dim = 0; dim < gridRank; ++dim) {
     if (getKind(dim) != DimKind::Demoted)
       continue;
-    if (hasUnitStride(innermost, dim))
+    // All of a dimension is a row, also where the tokens are innermost.
+    if (hasUnitStride(innermost, dim) ||
+        llvm::is_contained(results, getAffineDimExpr(dim, context)))
       return false;
     isDemoted |= usesDim(results, dim);
   }

@@ -106,11 +106,35 @@ static void mergeDigits(SmallVectorImpl<Digit> &digits) {
   }
 }
 
+/// The dimensions `dims` with others of size 1 between them, so that their
+/// sizes are `shape`; nothing if more has changed.
+static std::optional<SmallVector<ViewLayout::Dim>>
+changeUnitDims(ArrayRef<ViewLayout::Dim> dims, ArrayRef<int64_t> shape) {
+  // Two dynamic sizes may have become two others.
+  if (llvm::count_if(shape, ShapedType::isDynamic) > 1)
+    return std::nullopt;
+  SmallVector<ViewLayout::Dim> changed;
+  for (int64_t size : shape) {
+    while (size != 1 && !dims.empty() && dims.front().size == 1)
+      dims = dims.drop_front();
+    if (!dims.empty() && dims.front().size == size) {
+      changed.push_back(dims.consume_front());
+    } else if (size == 1) {
+      changed.push_back({1, {}});
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (llvm::any_of(dims, [](const ViewLayout::Dim &d) { return d.size != 1; }))
+    return std::nullopt;
+  return changed;
+}
+
 LogicalResult ViewLayout::reshape(ArrayRef<int64_t> shape) {
-  if (llvm::equal(shape, llvm::map_range(
-                             dims, [](const Dim &dim) { return dim.size; })) &&
-      llvm::count_if(shape, ShapedType::isDynamic) <= 1)
+  if (std::optional<SmallVector<Dim>> changed = changeUnitDims(dims, shape)) {
+    dims = std::move(*changed);
     return success();
+  }
 
   SmallVector<Digit> digits;
   for (const Dim &dim : dims)

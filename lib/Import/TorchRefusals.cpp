@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -106,6 +107,33 @@ static bool takesCache(Operation *op) {
          });
 }
 
+/// The dimension, counted from the last, along which `index` counts up from a
+/// constant, if that is all that it does.
+static std::optional<int64_t> getRangeDim(Value index) {
+  RankedTensorType type = readTensorType(index.getType());
+  std::optional<int64_t> along;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (type.getDimSize(dim) == 1)
+      continue;
+    if (along)
+      return std::nullopt;
+    along = type.getRank() - dim;
+  }
+  Operation *range = getViewBase(index).getDefiningOp();
+  if (!range || !getTorchName(range).starts_with("torch.aten.arange"))
+    return std::nullopt;
+  return along.value_or(0);
+}
+
+/// Do the indices of `write` say nothing but a constant box of the cache?
+static bool isConstantBox(const RowWrite &write) {
+  llvm::SmallSet<int64_t, 4> dims;
+  return llvm::all_of(write.indices, [&](Value index) {
+    std::optional<int64_t> dim = getRangeDim(index);
+    return dim && (*dim == 0 || dims.insert(*dim).second);
+  });
+}
+
 LogicalResult torch::checkDestination(Operation *op, const RowWrite &write,
                                       const CacheView &view, ViewRefusal &why) {
   if (Operation *loop = getDeviceLoop(op)) {
@@ -120,6 +148,13 @@ LogicalResult torch::checkDestination(Operation *op, const RowWrite &write,
     why = {isUpdate ? Refusal::NotAScatter : Refusal::CacheCopied,
            "writes a tensor that " + getTorchName(maker).str() + " has made",
            "write the cache itself", maker->getLoc()};
+    return failure();
+  }
+  if (isConstantBox(write)) {
+    why = {Refusal::Contiguous,
+           "copies rows to a slice of the cache: the index counts up",
+           "index by a tensor of positions to have it fused with others",
+           getViewBase(write.indices.front()).getLoc()};
     return failure();
   }
   if (Operation *read = findReadOfRows(write, view.base)) {

@@ -221,3 +221,30 @@ func.func @opaque(%cache: !torch.vtensor<[6,3,4,8],bf16>, %other: !torch.vtensor
   %1 = "torch.operator"(%rows, %slots) <{name = "torch.vendor.norm"}> : (!torch.vtensor<[5,3,8],bf16>, !torch.vtensor<[5],si64>) -> !torch.vtensor<[5],bf16>
   return %0, %1 : !torch.vtensor<[6,3,4,8],bf16>, !torch.vtensor<[5],bf16>
 }
+
+// -----
+
+// An index that counts up from a constant, also where torch-mlir has indexed the
+// dimensions of rows as well.
+
+// CHECK-LABEL: func.func @counted(
+// CHECK-NOT:     kv.
+func.func @counted(%cache: !torch.vtensor<[1,16,8],bf16>, %other: !torch.vtensor<[16,8],bf16>, %rows: !torch.vtensor<[1,5,8],bf16>, %row: !torch.vtensor<[5,8],bf16>, %slots: !torch.vtensor<[5],si64>) -> (!torch.vtensor<[1,16,8],bf16>, !torch.vtensor<[16,8],bf16>) {
+  %c3 = "torch.constant.int"() <{value = 3 : i64}> : () -> !torch.int
+  %c8 = "torch.constant.int"() <{value = 8 : i64}> : () -> !torch.int
+  %c1 = "torch.constant.int"() <{value = 1 : i64}> : () -> !torch.int
+  %none = "torch.constant.none"() : () -> !torch.none
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %cm1 = "torch.constant.int"() <{value = -1 : i64}> : () -> !torch.int
+  %c0 = "torch.constant.int"() <{value = 0 : i64}> : () -> !torch.int
+  %i = "torch.aten.arange.start_step"(%c3, %c8, %c1, %none, %none, %none, %none) : (!torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.vtensor<[5],si64> loc("range")
+  %list0 = "torch.prim.ListConstruct"(%none, %i) : (!torch.none, !torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
+  // expected-remark @below {{[Analysis] contiguous | Category:kvfuse | Function=counted | Cause=loc("range"), Reason="copies rows to a slice of the cache: the index counts up", Suggestion="index by a tensor of positions to have it fused with others"}}
+  %0 = "torch.aten.index_put"(%cache, %list0, %rows, %false) : (!torch.vtensor<[1,16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[1,5,8],bf16>, !torch.bool) -> !torch.vtensor<[1,16,8],bf16>
+  %j = "torch.aten.unsqueeze"(%i, %cm1) : (!torch.vtensor<[5],si64>, !torch.int) -> !torch.vtensor<[5,1],si64>
+  %k = "torch.aten.arange.start_step"(%c0, %c8, %c1, %none, %none, %none, %none) : (!torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.vtensor<[8],si64>
+  %list1 = "torch.prim.ListConstruct"(%j, %k) : (!torch.vtensor<[5,1],si64>, !torch.vtensor<[8],si64>) -> !torch.list<optional<vtensor>>
+  // expected-remark @below {{contiguous}}
+  %1 = "torch.aten.index_put"(%other, %list1, %row, %false) : (!torch.vtensor<[16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
+  return %0, %1 : !torch.vtensor<[1,16,8],bf16>, !torch.vtensor<[16,8],bf16>
+}
