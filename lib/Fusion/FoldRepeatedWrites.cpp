@@ -91,57 +91,64 @@ static void foldInsertion(tensor::InsertSliceOp insert) {
     slice.erase();
 }
 
-/// if { yield %c } else { yield %c } -> %c. Goes on with the scf.if around.
-static void foldBranches(Operation *op) {
-  auto branch = dyn_cast<scf::IfOp>(op);
-  if (!branch || branch.getNumResults() == 0)
+/// if { yield %c } else { yield %c } -> %c.
+static void foldBranches(scf::IfOp branch) {
+  if (branch.getNumResults() == 0)
     return;
-  Operation *parent = branch->getParentOp();
   for (auto [result, one, other] :
        llvm::zip_equal(branch.getResults(), branch.thenYield().getOperands(),
                        branch.elseYield().getOperands()))
-    if (one == other &&
-        !branch->isAncestor(one.getParentRegion()->getParentOp()))
+    if (one == other)
       result.replaceAllUsesWith(one);
   if (isOpTriviallyDead(branch))
     branch.erase();
-  foldBranches(parent);
 }
 
-/// write(%c) -> %c, and what does nothing then.
+/// write(%c) -> %c.
 static void fold(WriteOp write) {
   SmallVector<Operation *> users(write->getUsers());
-  Operation *parent = write->getParentOp();
   write->replaceAllUsesWith(write.getDests());
   write.erase();
   for (Operation *user : users)
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
       foldInsertion(insert);
-  foldBranches(parent);
 }
 
 namespace {
 struct KVFoldRepeatedWritesPass
     : kvfuse::impl::KVFoldRepeatedWritesBase<KVFoldRepeatedWritesPass> {
   void runOnOperation() override {
-    SmallVector<WriteOp> writes;
-    getOperation()->walk([&](WriteOp write) {
-      if (write.hasTensorForm())
-        writes.push_back(write);
+    // Branches come after what they hold, and before what uses them.
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<WriteOp, scf::IfOp>(op))
+        ops.push_back(op);
     });
-    // Only writes of the same values at the same indices are worth a look.
-    DenseSet<std::pair<Value, Value>> seen;
-    for (WriteOp write : writes) {
-      bool mayRepeat = true, repeats = true;
-      for (Value value : write.getValues())
-        mayRepeat &=
-            !seen.insert({stripTypeCasts(value), write.getIndices().front()})
-                 .second;
-      for (unsigned i = 0; mayRepeat && i < write.getNumDests(); ++i)
-        repeats &= isWritten(write, i);
-      if (mayRepeat && repeats)
+    for (Operation *op : ops) {
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        foldBranches(branch);
+      else if (auto write = cast<WriteOp>(op); repeats(write))
         fold(write);
     }
+    seen.clear();
   }
+
+private:
+  /// Are all rows of `write` written already? Only writes of the same values at
+  /// the same indices are worth a look back.
+  bool repeats(WriteOp write) {
+    if (!write.hasTensorForm())
+      return false;
+    bool repeats = true;
+    for (Value value : write.getValues())
+      repeats &=
+          !seen.insert({stripTypeCasts(value), write.getIndices().front()})
+               .second;
+    for (unsigned i = 0; repeats && i < write.getNumDests(); ++i)
+      repeats = isWritten(write, i);
+    return repeats;
+  }
+
+  DenseSet<std::pair<Value, Value>> seen;
 };
 } // namespace

@@ -8,6 +8,7 @@
 // - A slice of a slice is one slice; putting a slice back into the slice that
 //   it was taken from, and that one into its pool, is putting it back into the
 //   pool.
+// - A slice that is written twice may be put back and taken out in between.
 // - A result that was put back is a slice of the pool that it was put into.
 // - A slice that shares no element with what an insertion has replaced is the
 //   same slice of the insertion's result.
@@ -148,18 +149,47 @@ static void takeOutAgain(tensor::InsertSliceOp insert,
   written.replaceUsesWithIf(newest.getResult(), isAfter);
 }
 
-/// Takes each slice that `write` goes to out right before it.
+/// extract, write, write, insert -> extract, write, insert, extract, write,
+/// insert. Returns all insertions, in order.
+static SmallVector<tensor::InsertSliceOp>
+putBackEach(tensor::InsertSliceOp insert, tensor::ExtractSliceOp slice) {
+  SmallVector<OpResult> results;
+  Value version = insert.getSource();
+  while (auto write = version.getDefiningOp<WriteOp>()) {
+    results.push_back(cast<OpResult>(version));
+    version = write.getDests()[results.back().getResultNumber()];
+  }
+  SmallVector<tensor::InsertSliceOp> inserts = {insert};
+  // Not around loops and type casts, nor where the pool is another version.
+  if (version != slice.getResult() || slice.getSource() != insert.getDest())
+    return inserts;
+  for (OpResult result : llvm::drop_begin(results)) {
+    auto next = cast<WriteOp>(results[inserts.size() - 1].getOwner());
+    OpBuilder builder(next);
+    builder.setInsertionPointAfter(result.getOwner());
+    auto putBack = cast<tensor::InsertSliceOp>(builder.clone(*insert));
+    putBack.getSourceMutable().assign(result);
+    auto again = cast<tensor::ExtractSliceOp>(builder.clone(*slice));
+    again.getSourceMutable().assign(putBack.getResult());
+    next.getDestsMutable()[results[inserts.size() - 1].getResultNumber()]
+        .assign(again.getResult());
+    inserts.back().getDestMutable().assign(putBack.getResult());
+    inserts.push_back(putBack);
+  }
+  return llvm::to_vector(llvm::reverse(inserts));
+}
+
+/// Takes each slice of `write` that is put back behind it out right before it.
 static void takeOutBefore(WriteOp write) {
-  for (OpOperand &dest : write.getDestsMutable()) {
+  for (auto [i, dest] : llvm::enumerate(write.getDestsMutable())) {
     auto slice = dest.get().getDefiningOp<tensor::ExtractSliceOp>();
-    if (!slice)
+    if (!slice || !getWriteBack(write, i))
       continue;
-    if (!slice->hasOneUse()) {
-      OpBuilder builder(write);
-      dest.set(builder.clone(*slice)->getResult(0));
-    } else if (slice->getBlock() == write->getBlock()) {
+    OpBuilder builder(write);
+    if (slice->hasOneUse())
       slice->moveBefore(write);
-    }
+    else
+      dest.set(builder.clone(*slice)->getResult(0));
   }
 }
 
@@ -205,8 +235,10 @@ struct KVNormalizeSlicesPass
       if (!slice)
         continue;
       insert = moveUp(insert, slice, dominance);
-      takeOutAgain(insert, slice, dominance);
-      readNewestVersion(insert, dominance);
+      for (tensor::InsertSliceOp each : putBackEach(insert, slice)) {
+        takeOutAgain(each, slice, dominance);
+        readNewestVersion(each, dominance);
+      }
     }
     for (WriteOp write : writes)
       takeOutBefore(write);

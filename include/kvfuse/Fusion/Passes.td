@@ -104,11 +104,11 @@ def KVNormalizeSlices : Pass<"kv-normalize-slices"> {
     - Slices that share no element with what was written become slices of the
       newest version, and so does a written slice that is used after it was put
       back.
-    - A slice that is written is taken out right before its write.
+    - A slice that is written is taken out right before its write, and put back
+      before the next one.
 
     Before: kv IR on tensors. After: between the operation that takes a slice
-    out for a write and the one that puts it back stand only writes of that
-    slice, unless the order of the program does not allow it; the pool's older
+    out for a write and the one that puts it back stands only that write, unless the order of the program does not allow it; the pool's older
     versions are used behind it only where slices overlap, or may.
 
     Example: K and V are taken out first, and put back last.

@@ -14,6 +14,10 @@ import pathlib
 import torch
 
 
+#: Scalar arguments by their Python type.
+SCALARS = {float: ctypes.c_float, bool: ctypes.c_bool, int: ctypes.c_int64}
+
+
 class KernelError(RuntimeError):
     """The message that a compiled function returned."""
 
@@ -50,14 +54,14 @@ class Library:
     def call(self, name: str, *arguments: torch.Tensor | float) -> None:
         """Calls function `name`; raises KernelError with its message if it fails.
 
-        A Python float is an f32 argument.
+        A Python float is an f32 argument, a bool an i1 and an int an index.
         """
         function = getattr(self.library, f"_mlir_ciface_{name}")
         function.restype = ctypes.c_char_p
         message = function(
             *(
-                ctypes.c_float(argument)
-                if isinstance(argument, float)
+                SCALARS[type(argument)](argument)
+                if type(argument) in SCALARS
                 else ctypes.byref(descriptor(argument))
                 for argument in arguments
             )
