@@ -237,16 +237,32 @@ class Interpreter:
 
     def run(self, name: str, arguments: list) -> list:
         """The results of function `name`."""
-        block = self.function(name)
-        values = dict(zip(block.arguments, arguments, strict=True))
+        return self.run_block(self.function(name), arguments, {})
+
+    def run_block(self, block: ir.Block, arguments: list, outer: dict) -> list:
+        """The operands of the block's terminator; `outer` has the values around."""
+        values = outer | dict(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operation = operation.operation
             operands = [values[operand] for operand in operation.operands]
-            if operation.name == "func.return":
+            if operation.name in ("func.return", "torch.prim.Loop.condition"):
                 return operands
-            results = self.results(operation, operands)
+            if operation.name == "torch.prim.Loop":
+                results = self.loop(operation, operands, values)
+            else:
+                results = self.results(operation, operands)
             values.update(zip(operation.results, results, strict=True))
-        raise ValueError(f"no return in {name}")
+        raise ValueError("no terminator")
+
+    def loop(self, operation: ir.Operation, operands: list, values: dict) -> list:
+        """What a `torch.prim.Loop` carries out of its last round."""
+        limit, more, *carried = operands
+        rounds = 0
+        while more and rounds < limit:
+            body = operation.regions[0].blocks[0]
+            more, *carried = self.run_block(body, [rounds, *carried], values)
+            rounds += 1
+        return carried
 
     def results(self, operation: ir.Operation, operands: list) -> list:
         """The results of one operation."""
