@@ -136,6 +136,7 @@ FailureOr<OpFoldResult> ChainConverter::convertSize(Value value,
   if (!type || !dim || *dim < 0 || *dim >= type.getRank())
     return failure();
   Value tensor = convert(def->getOperand(0));
+  convertedOps.insert(def);
   builder.setInsertionPoint(op);
   return tensor::getMixedSize(builder, op->getLoc(), tensor, *dim);
 }

@@ -49,6 +49,32 @@ void torch::getRoots(Value index, llvm::SetVector<Value> &roots) {
     roots.insert(index);
 }
 
+//===----------------------------------------------------------------------===//
+// Affine expressions
+//===----------------------------------------------------------------------===//
+
+/// `index` over `leaves`: what its kv.apply and the kv.apply before it take, of
+/// the same shape.
+static AffineExpr composeApplies(Value index, llvm::SetVector<Value> &leaves) {
+  Operation *op = index.getDefiningOp();
+  if (isa_and_nonnull<arith::ExtSIOp>(op))
+    return composeApplies(op->getOperand(0), leaves);
+  if (auto apply = dyn_cast_or_null<kv::ApplyOp>(op)) {
+    SmallVector<AffineExpr> inputs;
+    for (Value input : apply.getInputs())
+      inputs.push_back(composeApplies(input, leaves));
+    return apply.getMap().getResult(0).replaceDims(inputs);
+  }
+  leaves.insert(index);
+  unsigned dim = llvm::find(leaves, index) - leaves.begin();
+  return getAffineDimExpr(dim, index.getContext());
+}
+
+static AffineExpr getSimplified(Value index, llvm::SetVector<Value> &leaves) {
+  AffineExpr expr = composeApplies(index, leaves);
+  return simplifyAffineExpr(expr, leaves.size(), /*numSymbols=*/0);
+}
+
 /// Is `expr` not negative where its dimensions are not?
 static bool isNonNegative(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -67,65 +93,95 @@ bool torch::keepsSign(Value index) {
     return true;
   if (Value moved = getMovedTensor(op))
     return keepsSign(moved);
+  if (isa<kv::ApplyOp>(op)) {
+    llvm::SetVector<Value> leaves;
+    return isNonNegative(getSimplified(index, leaves)) &&
+           llvm::all_of(leaves, keepsSign);
+  }
   // A sum, a product or a narrowing may wrap around.
   if (isa<arith::AddIOp, arith::MulIOp, arith::ShLIOp, arith::SubIOp,
           arith::TruncIOp>(op))
     return false;
-  if (!isArithmetic(op))
-    return true;
-  auto apply = dyn_cast<kv::ApplyOp>(op);
-  return (!apply || isNonNegative(apply.getMap().getResult(0))) &&
-         llvm::all_of(op->getOperands(), keepsSign);
+  return !isArithmetic(op) || llvm::all_of(op->getOperands(), keepsSign);
 }
 
-/// `index` over its only root as dimension 0, and what does not depend on it as
-/// symbols; null if it is no affine function of it.
-static AffineExpr getSlotExpr(Value index, unsigned &numSymbols) {
-  Operation *op = index.getDefiningOp();
-  MLIRContext *context = index.getContext();
-  if (isConstantOrIota(index))
-    return getAffineSymbolExpr(numSymbols++, context);
-  if (auto apply = dyn_cast_or_null<kv::ApplyOp>(op)) {
-    SmallVector<AffineExpr> inputs;
-    for (Value input : apply.getInputs()) {
-      inputs.push_back(getSlotExpr(input, numSymbols));
-      if (!inputs.back())
-        return {};
-    }
-    return apply.getMap().getResult(0).replaceDims(inputs);
-  }
-  if (isa_and_nonnull<arith::ExtSIOp>(op))
-    return getSlotExpr(op->getOperand(0), numSymbols);
-  // A constant divisor is all there is.
-  if (isa_and_nonnull<arith::DivSIOp, arith::RemSIOp>(op) &&
-      getSlotExpr(op->getOperand(0), numSymbols) ==
-          getAffineDimExpr(0, context))
-    return getAffineDimExpr(0, context).floorDiv(2);
-  if (Value moved = op ? getMovedTensor(op) : Value())
-    return getSlotExpr(moved, numSymbols);
-  return op && isArithmetic(op) ? AffineExpr() : getAffineDimExpr(0, context);
-}
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
 
-/// Does dimension 0 occur in `expr` as what is divided alone?
-static bool occursDivided(AffineExpr expr) {
+namespace {
+/// What an index has to do with its root.
+enum class Relation {
+  /// Nothing: it has none.
+  None,
+  /// It is the root.
+  Same,
+  /// The root is divided wherever it occurs.
+  Divided,
+  /// Anything else: the root is only a part of what is divided.
+  Part
+};
+} // namespace
+
+/// Does dimension `dim` occur in `expr` only as what is divided alone?
+static bool occursDivided(AffineExpr expr, unsigned dim) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
-    return !isa<AffineDimExpr>(expr);
+    return !expr.isFunctionOfDim(dim);
   bool divides = expr.getKind() == AffineExprKind::Mod ||
                  expr.getKind() == AffineExprKind::FloorDiv;
   if (divides && isa<AffineDimExpr>(binary.getLHS()))
     return true;
-  return occursDivided(binary.getLHS()) && occursDivided(binary.getRHS());
+  return occursDivided(binary.getLHS(), dim) &&
+         occursDivided(binary.getRHS(), dim);
+}
+
+static Relation getRelation(Value index);
+
+static Relation getApplyRelation(Value index) {
+  llvm::SetVector<Value> leaves;
+  AffineExpr expr = getSimplified(index, leaves);
+  Relation relation = Relation::None;
+  for (auto [dim, leaf] : llvm::enumerate(leaves)) {
+    Relation own = getRelation(leaf);
+    if (expr == getAffineDimExpr(dim, expr.getContext()))
+      return own;
+    if (own == Relation::Same)
+      own = occursDivided(expr, dim) ? Relation::Divided : Relation::Part;
+    relation = std::max(relation, own);
+  }
+  return relation;
+}
+
+static Relation getRelation(Value index) {
+  Operation *op = index.getDefiningOp();
+  if (isConstantOrIota(index))
+    return Relation::None;
+  if (Value moved = op ? getMovedTensor(op) : Value())
+    return getRelation(moved);
+  if (!op || !isArithmetic(op))
+    return Relation::Same;
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op))
+    return getRelation(op->getOperand(0));
+  if (isa<kv::ApplyOp>(op))
+    return getApplyRelation(index);
+  Relation relation = Relation::None;
+  for (Value operand : op->getOperands())
+    relation = std::max(relation, getRelation(operand));
+  bool divides =
+      isa<arith::AndIOp, arith::DivSIOp, arith::RemSIOp, arith::ShRSIOp>(op);
+  if (relation == Relation::Same)
+    return divides ? Relation::Divided : Relation::Part;
+  return relation;
 }
 
 bool torch::isComputedFromSlot(Value index) {
-  unsigned numSymbols = 0;
-  AffineExpr expr = getSlotExpr(index, numSymbols);
-  if (!expr)
-    return false;
-  expr = simplifyAffineExpr(expr, /*numDims=*/1, numSymbols);
-  return isa<AffineDimExpr>(expr) || occursDivided(expr);
+  return getRelation(index) != Relation::Part;
 }
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
 
 /// Is `index` a constant, or does it rise by 1 from some start? `rises` is set
 /// if it does.
