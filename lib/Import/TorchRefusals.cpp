@@ -12,159 +12,11 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace kvfuse;
 using namespace kvfuse::torch;
-
-/// Has `op` a name of torch's own operations?
-static bool isAten(Operation *op) {
-  StringRef name = getTorchName(op);
-  return name.starts_with("torch.aten.") || name.starts_with("torch.prims.");
-}
-
-static bool isFunctionArgument(Value value) {
-  auto arg = dyn_cast<BlockArgument>(value);
-  return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp());
-}
-
-/// The operands of `op` and of the lists that it takes.
-static SmallVector<Value> getTensorOperands(Operation *op) {
-  SmallVector<Value> tensors;
-  for (Value operand : op->getOperands()) {
-    if (std::optional<OperandRange> list = readList(operand))
-      llvm::append_range(tensors, *list);
-    else
-      tensors.push_back(operand);
-  }
-  return tensors;
-}
-
-//===----------------------------------------------------------------------===//
-// Where rows go
-//===----------------------------------------------------------------------===//
-
-static Operation *getDeviceLoop(Operation *op) {
-  while ((op = op->getParentOp())) {
-    StringRef name = op->getName().getStringRef();
-    if (name == "torch.prim.Loop" || name == "scf.while")
-      return op;
-  }
-  return nullptr;
-}
-
-/// Does `op` read the rows of `base` that `write` indexes?
-static bool readsSameRows(Operation *op, const RowWrite &write, Value base) {
-  auto names = {"torch.aten.index.Tensor",
-                "torch.aten.index.Tensor_hacked_twin",
-                "torch.aten.index_select", "torch.aten.gather"};
-  if (!llvm::is_contained(names, getTorchName(op)))
-    return false;
-  ViewRefusal why;
-  FailureOr<CacheView> view = readView(op->getOperand(0), why);
-  if (failed(view) || view->base != base)
-    return false;
-  SmallVector<Value> indices;
-  for (Value value : llvm::drop_begin(getTensorOperands(op)))
-    if (readTensorType(value.getType()))
-      indices.push_back(value);
-  return indices == write.indices;
-}
-
-/// The read of the rows that `write` writes in the producers of its values.
-/// Far from the write it is no part of an update, and the search ends.
-static Operation *findReadOfRows(const RowWrite &write, Value base) {
-  constexpr unsigned kLimit = 32;
-  llvm::SetVector<Operation *> producers;
-  if (Operation *op = write.values.getDefiningOp())
-    producers.insert(op);
-  for (unsigned i = 0; i < producers.size() && i < kLimit; ++i) {
-    if (readsSameRows(producers[i], write, base))
-      return producers[i];
-    for (Value operand : getTensorOperands(producers[i]))
-      if (Operation *def = operand.getDefiningOp())
-        producers.insert(def);
-  }
-  return nullptr;
-}
-
-static Value getViewBase(Value value) {
-  while (isViewOp(value.getDefiningOp()))
-    value = getViewSource(value.getDefiningOp());
-  return value;
-}
-
-/// Does `op` make a tensor like a cache from a cache of the same rank?
-static bool takesCache(Operation *op) {
-  RankedTensorType result = readTensorType(op->getResult(0).getType());
-  return result && llvm::any_of(getTensorOperands(op), [&](Value operand) {
-           RankedTensorType type = readTensorType(operand.getType());
-           return type && type.getRank() == result.getRank() &&
-                  type.getElementType() == result.getElementType() &&
-                  isFunctionArgument(getViewBase(operand));
-         });
-}
-
-/// The dimension, counted from the last, along which `index` counts up from a
-/// constant, if that is all that it does.
-static std::optional<int64_t> getRangeDim(Value index) {
-  RankedTensorType type = readTensorType(index.getType());
-  std::optional<int64_t> along;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (type.getDimSize(dim) == 1)
-      continue;
-    if (along)
-      return std::nullopt;
-    along = type.getRank() - dim;
-  }
-  Operation *range = getViewBase(index).getDefiningOp();
-  if (!range || !getTorchName(range).starts_with("torch.aten.arange"))
-    return std::nullopt;
-  return along.value_or(0);
-}
-
-/// Do the indices of `write` say nothing but a constant box of the cache?
-static bool isConstantBox(const RowWrite &write) {
-  llvm::SmallSet<int64_t, 4> dims;
-  return llvm::all_of(write.indices, [&](Value index) {
-    std::optional<int64_t> dim = getRangeDim(index);
-    return dim && (*dim == 0 || dims.insert(*dim).second);
-  });
-}
-
-LogicalResult torch::checkDestination(Operation *op, const RowWrite &write,
-                                      const CacheView &view, ViewRefusal &why) {
-  if (Operation *loop = getDeviceLoop(op)) {
-    why = {Refusal::DeviceLoop, "writes in a loop of the program",
-           "write the rows of all tokens at once", loop->getLoc()};
-    return failure();
-  }
-  Operation *maker = view.base.getDefiningOp();
-  if (maker &&
-      (isAten(maker) || getTorchName(maker) == "torch.vtensor.literal")) {
-    bool isUpdate = maker->getNumOperands() > 0 && takesCache(maker);
-    why = {isUpdate ? Refusal::NotAScatter : Refusal::CacheCopied,
-           "writes a tensor that " + getTorchName(maker).str() + " has made",
-           "write the cache itself", maker->getLoc()};
-    return failure();
-  }
-  if (isConstantBox(write)) {
-    why = {Refusal::Contiguous,
-           "copies rows to a slice of the cache: the index counts up",
-           "index by a tensor of positions to have it fused with others",
-           getViewBase(write.indices.front()).getLoc()};
-    return failure();
-  }
-  if (Operation *read = findReadOfRows(write, view.base)) {
-    why = {Refusal::WindowRMW,
-           "the rows are computed from the rows that they replace",
-           "write new rows only", read->getLoc()};
-    return failure();
-  }
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Other updates
@@ -299,7 +151,7 @@ void UpdateReporter::visitNewContents(Value contents, Value of) {
   if (!op || !type || type.getRank() < kCacheRank || !isWholeUpdate(op) ||
       origins.contains(contents))
     return;
-  for (Value operand : getTensorOperands(op)) {
+  for (Value operand : getFlatOperands(op)) {
     RankedTensorType cache = readTensorType(operand.getType());
     Value origin =
         isFunctionArgument(operand) ? operand : origins.lookup(operand);
@@ -346,7 +198,7 @@ void UpdateReporter::visit(Operation *op) {
       isFunctionArgument(op->getOperand(0)))
     return emit(op, Refusal::Accumulate, "adds the rows to the cache",
                 "write with accumulate=False");
-  if (op->getName().getStringRef() == "torch.operator" && !isAten(op) &&
+  if (op->getName().getStringRef() == "torch.operator" && !isAtenOp(op) &&
       !isRowWrite(op))
     visitUnknown(op);
 }

@@ -18,8 +18,8 @@
 namespace kvfuse::torch {
 
 /// Checks that the tensor written by `op` is a cache, not one that the program
-/// has computed, and that it is written once and not from its own rows. On
-/// failure `why` is set.
+/// has computed or a slice that is thrown away, and that it is written once and
+/// not from its own rows. On failure `why` is set.
 mlir::LogicalResult checkDestination(mlir::Operation *op, const RowWrite &write,
                                      const CacheView &view, ViewRefusal &why);
 

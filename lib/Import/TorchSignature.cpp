@@ -41,12 +41,6 @@ static Type toBuiltin(Type type) {
   return tensor ? dropSign(tensor) : type;
 }
 
-static bool isFunctionArgument(Value value) {
-  auto arg = dyn_cast<BlockArgument>(value);
-  return arg && arg.getOwner()->isEntryBlock() &&
-         isa<func::FuncOp>(arg.getOwner()->getParentOp());
-}
-
 /// May `op` stay when the torch types go? Casts go with them, and so does a
 /// none that is returned.
 static bool canLoseTorchTypes(Operation *op) {

@@ -9,6 +9,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -28,6 +29,11 @@ StringRef torch::getTorchName(Operation *op) {
 
 bool torch::isTorchOp(Operation *op) {
   return op->getName().getDialectNamespace() == "torch";
+}
+
+bool torch::isAtenOp(Operation *op) {
+  StringRef name = getTorchName(op);
+  return name.starts_with("torch.aten.") || name.starts_with("torch.prims.");
 }
 
 static bool isCastNamed(Operation *op, StringRef name) {
@@ -223,6 +229,23 @@ std::optional<double> torch::readFloat(Value value) {
   if (!attr || !attr.getType().isF64())
     return std::nullopt;
   return attr.getValueAsDouble();
+}
+
+bool torch::isFunctionArgument(Value value) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  return arg && arg.getOwner()->isEntryBlock() &&
+         isa<FunctionOpInterface>(arg.getOwner()->getParentOp());
+}
+
+SmallVector<Value> torch::getFlatOperands(Operation *op) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (std::optional<OperandRange> list = readList(operand))
+      llvm::append_range(operands, *list);
+    else
+      operands.push_back(operand);
+  }
+  return operands;
 }
 
 std::optional<OperandRange> torch::readList(Value value) {

@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kFromBuiltin =
 /// generic `torch.operator`.
 llvm::StringRef getTorchName(mlir::Operation *op);
 bool isTorchOp(mlir::Operation *op);
+/// Is `op` one of torch's own, rather than one that somebody has registered?
+bool isAtenOp(mlir::Operation *op);
 bool isToBuiltin(mlir::Operation *op);
 bool isFromBuiltin(mlir::Operation *op);
 /// Is `op` a constant, a copy of one, or what only puts constants and tensors
@@ -61,6 +63,11 @@ std::optional<int64_t> readScalar(mlir::Value value);
 std::optional<int64_t> readDim(mlir::Value value, int64_t rank);
 /// A constant number as Python has it.
 std::optional<double> readFloat(mlir::Value value);
+
+/// Is `value` an argument of a function?
+bool isFunctionArgument(mlir::Value value);
+/// The operands of `op`, and of the lists among them.
+llvm::SmallVector<mlir::Value> getFlatOperands(mlir::Operation *op);
 
 /// The elements of a list, if `value` is a list that is put together here.
 std::optional<mlir::OperandRange> readList(mlir::Value value);

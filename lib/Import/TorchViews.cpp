@@ -71,6 +71,12 @@ Value torch::getViewSource(Operation *op) {
   return op->getOperand(copies && op->getNumOperands() > 1 ? 1 : 0);
 }
 
+Value torch::getViewBase(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = getViewSource(value.getDefiningOp());
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // From source to view
 //===----------------------------------------------------------------------===//

@@ -43,6 +43,8 @@ mlir::FailureOr<CacheView> readView(mlir::Value value, ViewRefusal &why);
 bool isViewOp(mlir::Operation *op);
 /// The operand of a view operation that it is a view of.
 mlir::Value getViewSource(mlir::Operation *op);
+/// What is at the end of the view operations that make `value`.
+mlir::Value getViewBase(mlir::Value value);
 
 /// An operation that puts a tensor into a slice of another: select_scatter,
 /// slice_scatter, as_strided_scatter, or where(arange == k, expand(x), base),

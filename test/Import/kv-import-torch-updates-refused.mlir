@@ -237,9 +237,9 @@ func.func @counted(%cache: !torch.vtensor<[1,16,8],bf16>, %other: !torch.vtensor
   %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
   %cm1 = "torch.constant.int"() <{value = -1 : i64}> : () -> !torch.int
   %c0 = "torch.constant.int"() <{value = 0 : i64}> : () -> !torch.int
-  %i = "torch.aten.arange.start_step"(%c3, %c8, %c1, %none, %none, %none, %none) : (!torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.vtensor<[5],si64> loc("range")
+  %i = "torch.aten.arange.start_step"(%c3, %c8, %c1, %none, %none, %none, %none) : (!torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.vtensor<[5],si64>
   %list0 = "torch.prim.ListConstruct"(%none, %i) : (!torch.none, !torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
-  // expected-remark @below {{[Analysis] contiguous | Category:kvfuse | Function=counted | Cause=loc("range"), Reason="copies rows to a slice of the cache: the index counts up", Suggestion="index by a tensor of positions to have it fused with others"}}
+  // expected-remark @below {{[Analysis] contiguous | Category:kvfuse | Function=counted | Reason="copies rows to a slice of the cache: one kernel already", Suggestion="index by a tensor of positions to have it fused with others"}}
   %0 = "torch.aten.index_put"(%cache, %list0, %rows, %false) : (!torch.vtensor<[1,16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[1,5,8],bf16>, !torch.bool) -> !torch.vtensor<[1,16,8],bf16>
   %j = "torch.aten.unsqueeze"(%i, %cm1) : (!torch.vtensor<[5],si64>, !torch.int) -> !torch.vtensor<[5,1],si64>
   %k = "torch.aten.arange.start_step"(%c0, %c8, %c1, %none, %none, %none, %none) : (!torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.vtensor<[8],si64>

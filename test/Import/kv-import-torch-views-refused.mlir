@@ -170,3 +170,19 @@ func.func @no_box(%cache: !torch.vtensor<[6,4,8],bf16>, %slots: !torch.vtensor<[
   %10 = "torch.aten.index_put"(%9, %list6, %rows, %false) : (!torch.vtensor<[16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
   return %2, %4, %7, %10 : !torch.vtensor<[20,8],bf16>, !torch.vtensor<[4,8],bf16>, !torch.vtensor<[12,8],bf16>, !torch.vtensor<[16,8],bf16>
 }
+
+// -----
+
+// A slice that is written is a tensor of its own until it is put back.
+
+// CHECK-LABEL: func.func @thrown_away(
+// CHECK-NOT:     kv.
+func.func @thrown_away(%pool: !torch.vtensor<[2,6,8],bf16>, %slots: !torch.vtensor<[5],si64>, %rows: !torch.vtensor<[5,8],bf16>) -> !torch.vtensor<[6,8],bf16> {
+  %c0 = "torch.constant.int"() <{value = 0 : i64}> : () -> !torch.int
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %0 = "torch.aten.select.int"(%pool, %c0, %c0) : (!torch.vtensor<[2,6,8],bf16>, !torch.int, !torch.int) -> !torch.vtensor<[6,8],bf16>
+  %list0 = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
+  // expected-remark @below {{[Missed] cache-copied | Category:kvfuse | Function=thrown_away | Reason="writes a copy of a slice: nothing puts it back into the cache", Suggestion="put the slice back, or write the cache itself"}}
+  %1 = "torch.aten.index_put"(%0, %list0, %rows, %false) : (!torch.vtensor<[6,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[6,8],bf16>
+  return %1 : !torch.vtensor<[6,8],bf16>
+}

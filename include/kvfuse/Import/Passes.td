@@ -16,9 +16,22 @@ def KVImportTorch : Pass<"kv-import-torch", "::mlir::ModuleOp"> {
     Overview: reads the chain as torch-mlir writes it, in its `raw` and its
     `torch` output in generic form, by operation names and the text of types,
     so that it works with and without the Torch dialect registered.
-    `aten.index_put` (also `_unsafe_index_put` and `index_put.hacked_twin`)
-    becomes `kv.write`; what feeds it, widening, floor division, remainder and
-    casts of values, becomes `arith.extsi`, `kv.apply` and `kv.cast`.
+    `aten.index_put` (also `_unsafe_index_put` and `index_put.hacked_twin`),
+    `index_copy` and `scatter.src` become `kv.write`; the last two take no
+    negative index (SX4). What feeds a write, index arithmetic, masks, casts and
+    scales, becomes operations of kv, arith, linalg and tensor.
+
+    A cache may be seen through views. Slices (`select`, `slice`, `narrow`,
+    `as_strided`) become `tensor.extract_slice` and `tensor.insert_slice` of the
+    base; what puts the slice back, `select_scatter` and the like, or the
+    `where(arange == k, ..)` that torch makes of it, is then no operation. Reshapes,
+    permutations and bitcasts of equal width go into the map and the values: no
+    operation reshapes a cache. Tensors are taken to be contiguous, as torch-mlir
+    does: a view that merges dimensions which are not neighbours in memory is a
+    copy, and is refused (`cache-copied`), as are an index of an inner dimension
+    that is not known to be inside (`index-unknown`), an expanded cache
+    (`overlap`) and elements of another width (`encoding-unknown`). Updates of
+    arguments that are no writes of rows are named by remarks.
 
     Before: functions in the Torch dialect (value tensors) or already in kv.
     After: a function made of such chains alone has builtin tensor types and no
