@@ -6,6 +6,8 @@ Torch computes the expected bytes with its own operations, in the type and the
 order that the program says.
 """
 
+import re
+
 import pytest
 import torch
 
@@ -56,7 +58,7 @@ def program(row: str, stored: str, body: str) -> str:
     return module
 
 
-def run(compiler, module: str, fuse: str, rows: torch.Tensor, dtype, scale: float):
+def run(compiler, module: str, fuse: str, rows: torch.Tensor, dtype, scale):
     """The cache that a call leaves, as bytes."""
     options = ("--target=cpu", "--emit=shared", f"--fuse={fuse}")
     cache = torch.full((PAGES, HEADS, PAGE, HEAD_DIM), 7, dtype=torch.uint8)
@@ -131,3 +133,80 @@ def test_they_are_one_kernel(compiler):
     assert text.count("gpu.launch_func") == 1
     assert "arith.divf" in text
     assert "memref.alloc" not in text
+
+
+#: How rows come to be [T, H, D] bf16: their type, what makes them %stored, and the
+#: same in torch. Their number is that of the slots.
+MOVES = {
+    "transposed": (
+        "2x?x8xf32",
+        """
+  %e = tensor.empty(%n) : tensor<?x2x8xf32>
+  %moved = linalg.transpose ins(%rows : tensor<2x?x8xf32>)
+      outs(%e : tensor<?x2x8xf32>) permutation = [1, 0, 2]
+  %stored = kv.cast %moved : tensor<?x2x8xf32> to tensor<?x2x8xbf16>""",
+        lambda rows: rows.transpose(0, 1),
+    ),
+    "cast, then reshaped": (
+        "?x16xf32",
+        """
+  %cast = arith.truncf %rows : tensor<?x16xf32> to tensor<?x16xbf16>
+  %stored = tensor.expand_shape %cast [[0], [1, 2]] output_shape [%n, 2, 8]
+      : tensor<?x16xbf16> into tensor<?x2x8xbf16>""",
+        lambda rows: rows.view(TOKENS, HEADS, HEAD_DIM),
+    ),
+    "squeezed": (
+        "1x2x?x8xf32",
+        """
+  %cast = kv.cast %rows : tensor<1x2x?x8xf32> to tensor<1x2x?x8xbf16>
+  %heads = tensor.collapse_shape %cast [[0, 1], [2], [3]]
+      : tensor<1x2x?x8xbf16> into tensor<2x?x8xbf16>
+  %e = tensor.empty(%n) : tensor<?x2x8xbf16>
+  %stored = linalg.transpose ins(%heads : tensor<2x?x8xbf16>)
+      outs(%e : tensor<?x2x8xbf16>) permutation = [1, 0, 2]""",
+        lambda rows: rows[0].transpose(0, 1),
+    ),
+    "scaled by one element": (
+        "?x2x8xf32",
+        """
+  %one = tensor.collapse_shape %scale [] : tensor<1xf32> into tensor<f32>
+  %e = tensor.empty(%n) : tensor<?x2x8xf32>
+  %scales = linalg.broadcast ins(%one : tensor<f32>) outs(%e : tensor<?x2x8xf32>)
+      dimensions = [0, 1, 2]
+  %product = arith.mulf %scales, %rows : tensor<?x2x8xf32>
+  %stored = kv.cast %product : tensor<?x2x8xf32> to tensor<?x2x8xbf16>""",
+        lambda rows: rows * torch.tensor(SCALES[1]),
+    ),
+}
+
+
+def moved_program(move: str) -> str:
+    """The module for rows that come in this way; the scale is a tensor."""
+    rows_type, body, _ = MOVES[move]
+    module = program("f32", "bf16", body)
+    module = module.replace("%rows: tensor<?x2x8xf32>", f"%rows: tensor<{rows_type}>")
+    module = module.replace("%scale: f32", "%scale: tensor<1xf32>")
+    return re.sub(r"  %scales = tensor.splat .*\n", "", module)
+
+
+@pytest.mark.parametrize("fuse", ["on", "off"])
+@pytest.mark.parametrize("move", MOVES)
+def test_rows_that_are_moved(compiler, move, fuse):
+    """The order of dimensions, reshapes, and a scale in a tensor."""
+    rows_type, _, move_in_torch = MOVES[move]
+    sizes = [TOKENS if size == "?" else int(size) for size in rows_type.split("x")[:-1]]
+    generator = torch.Generator().manual_seed(7)
+    rows = torch.randn(sizes, generator=generator)
+    stored = move_in_torch(rows).to(torch.bfloat16).contiguous()
+    module = moved_program(move)
+    scale = torch.tensor([SCALES[1]])
+    written = run(compiler, module, fuse, rows, torch.bfloat16, scale)
+    assert torch.equal(written, expected(stored))
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_moves_are_no_kernels(compiler, move):
+    text = compiler.compile(
+        moved_program(move), "--target=sm_90", "--emit=gpu"
+    ).read_text()
+    assert text.count("gpu.launch_func") == 1
