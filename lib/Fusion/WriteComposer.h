@@ -8,21 +8,9 @@
 #ifndef KVFUSE_FUSION_WRITECOMPOSER_H
 #define KVFUSE_FUSION_WRITECOMPOSER_H
 
-#include "IndexAnalysis.h"
-#include "ValueProducers.h"
+#include "FusedDest.h"
 
 namespace kvfuse {
-
-/// A destination of the fused write.
-struct FusedDest {
-  mlir::AffineMap map, order;
-  bool box;
-  PeeledValues values;
-  /// The dimensions of the values, of size 1, that are no rows.
-  llvm::SmallBitVector dropped;
-  /// Why the destination must not be fused, if so.
-  std::optional<Fault> fault;
-};
 
 /// Composes the expressions of a write's index operands into its maps.
 ///
@@ -52,6 +40,7 @@ private:
   llvm::SmallVector<mlir::AffineExpr> getGridCoords() const;
   ExprRanges getRanges() const;
   std::optional<unsigned> getBareRow(mlir::AffineExpr expr) const;
+  static bool usesDim(Exprs exprs, unsigned dim);
 
   llvm::SmallVector<mlir::AffineExpr> substitute() const;
   std::optional<llvm::SmallVector<mlir::AffineExpr>> composeMap() const;
@@ -61,6 +50,7 @@ private:
   bool canLeaveOut(unsigned dim, Exprs results) const;
   bool canRead(const ElementAccess &values, Exprs results) const;
 
+  // In WriteFaults.cpp.
   bool isElementScatter(Exprs results) const;
   bool isPerHead(ElementAccess scale) const;
   std::optional<Fault> findFault(Exprs results,

@@ -3,6 +3,7 @@
 // Cheap producers of the values move into the region, in their order.
 
 // CHECK-DAG: #[[HEADS_FIRST:.*]] = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+// CHECK-DAG: #[[FLAT:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2 * 8 + d3)>
 // CHECK-DAG: #[[INNER:.*]] = affine_map<(d0, d1, d2) -> (d2)>
 
 // Dividing by a scale stays a division, after it the clamp, the cast, the bitcast.
@@ -162,4 +163,25 @@ func.func @norm_weight(%s: tensor<?xi64>, %v: tensor<?x2x8xf32>, %c: tensor<?x2x
   %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %q : tensor<?x2x8xf8E4M3FN> into %c : tensor<?x2x8xf8E4M3FN> map(affine_map<(t, s, h, d) -> (s, h, d)>)
   return %0 : tensor<?x2x8xf8E4M3FN>
+}
+
+// Rows that are flattened are read before that, for a reshape of an argument of
+// any strides would be a copy; but not where they have to cover a dimension of
+// unknown size (SX10).
+// CHECK-LABEL: func @flattened
+// CHECK-SAME:    %[[V:[^:]*]]: tensor<?x3x1x8xf32>
+// CHECK-NEXT:    %[[ROWS:.*]] = tensor.collapse_shape %[[V]] {{.*}} into tensor<?x3x8xf32>
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put %[[ROWS]] : {{.*}} map(#[[FLAT]])
+// CHECK:         %[[FLATTENED:.*]] = tensor.collapse_shape %[[V]] {{.*}} into tensor<?x24xf32>
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put %[[FLATTENED]] :
+func.func @flattened(%s: tensor<?xi64>, %v: tensor<?x3x1x8xf32>, %c: tensor<?x24xf32>, %e: tensor<?x?xf32>) -> (tensor<?x24xf32>, tensor<?x?xf32>) {
+  %f = tensor.collapse_shape %v [[0], [1, 2, 3]] : tensor<?x3x1x8xf32> into tensor<?x24xf32>
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %f : tensor<?x24xf32> into %c : tensor<?x24xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %g = tensor.collapse_shape %v [[0], [1, 2, 3]] : tensor<?x3x1x8xf32> into tensor<?x24xf32>
+  %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %g : tensor<?x24xf32> into %e : tensor<?x?xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return %0, %1 : tensor<?x24xf32>, tensor<?x?xf32>
 }

@@ -354,6 +354,24 @@ FORMS = {
         cache_type="?x4x8xf32",
         rows_type="?x8xf32",
     ),
+    # Heads side by side in one row.
+    "flattened": Form(
+        """
+  %flat = tensor.collapse_shape %rows [[0], [1, 2]]
+      : tensor<?x3x8xf32> into tensor<?x24xf32>
+  %0 = kv.write at(%s : tensor<?xi64>) $POLICY
+    put %flat : tensor<?x24xf32> into %cache : tensor<?x24xf32>
+      map(affine_map<(t, s, d) -> (s, d)>)
+""",
+        cache=(PAGES * PAGE, HEADS * HEAD_DIM),
+        rows=lambda t: (t, HEADS, HEAD_DIM),
+        coords=lambda s: (
+            along(s, 0, 3),
+            iota(HEADS, 1, 3) * HEAD_DIM + iota(HEAD_DIM, 2, 3),
+        ),
+        cache_type="?x24xf32",
+        rows_type="?x3x8xf32",
+    ),
     # One token, of which the type knows.
     "one_token": Form(
         """
