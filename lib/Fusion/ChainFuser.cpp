@@ -45,6 +45,7 @@ std::optional<Fault> ChainFuser::analyze(IndexRanges &ranges) {
   for (Value index : write.getIndices())
     candidate.exprs.push_back(analysis.addWholeRoot(index));
   llvm::SmallBitVector all(own.getRank(), true);
+  planMask(candidate, own, analysis, all, /*isWhole=*/true);
   if (!finishPlan(std::move(candidate), own, analysis, all) && !fault)
     fault = Fault{Refusal::IndexUnknown, write};
   return fault;

@@ -100,7 +100,9 @@ AffineExpr IndexAnalysis::addRoot(Value tensor, Coords coords) {
 AffineExpr IndexAnalysis::addWholeRoot(Value tensor) {
   assert(kind == RootKind::Whole && "other roots have their own place");
   isFrozen = false;
-  return addRoot(tensor, grid.getCoords());
+  AffineExpr root = addRoot(tensor, grid.getCoords());
+  isFrozen = true;
+  return root;
 }
 
 void IndexAnalysis::assumeNonNegative(AffineExpr expr) {

@@ -70,7 +70,7 @@ public:
   /// been pruned it is an expression in those that are left.
   mlir::AffineExpr tryEvaluate(mlir::Value tensor, Coords coords);
 
-  /// Makes `tensor`, over the whole grid, a root.
+  /// Makes `tensor`, over the whole grid, a root. No others follow.
   mlir::AffineExpr addWholeRoot(mlir::Value tensor);
 
   /// From here on `expr` counts as non-negative: where it is not, nothing is

@@ -101,14 +101,16 @@ func.func @zero_offset(%s: tensor<5xi64>, %v: tensor<5x8xf32>, %c: tensor<16x8xf
   return %0, %1 : tensor<16x8xf32>, tensor<16x?xf32>
 }
 
-// A box would not ask any more that h covers its dimension, so the indices stay.
+// A box would not ask any more that h covers its dimension, so the indices stay,
+// and the mask with them.
 // CHECK-LABEL: func @no_box
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<5xi64>, %[[M:[^:]*]]: tensor<5xi1>
 // CHECK:         %[[Z:.*]] = arith.constant dense<0>
-// CHECK-NEXT:    kv.write at(%{{.*}}, %[[Z]] : tensor<5xi64>, tensor<5xi64>)
+// CHECK-NEXT:    kv.write at(%[[S]], %[[Z]] : tensor<5xi64>, tensor<5xi64>) mask(%[[M]] : tensor<5xi1>)
 // CHECK-NEXT:      put %{{.*}} into %{{.*}} : tensor<16x?x?xf32> map(#[[KEPT]])
-func.func @no_box(%s: tensor<5xi64>, %v: tensor<5x4x8xf32>, %c: tensor<16x?x?xf32>) -> tensor<16x?x?xf32> {
+func.func @no_box(%s: tensor<5xi64>, %m: tensor<5xi1>, %v: tensor<5x4x8xf32>, %c: tensor<16x?x?xf32>) -> tensor<16x?x?xf32> {
   %z = arith.constant dense<0> : tensor<5xi64>
-  %0 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) negative(wrap) out_of_bounds(trap)
+  %0 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) mask(%m : tensor<5xi1>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<5x4x8xf32> into %c : tensor<16x?x?xf32> map(affine_map<(t, s, z, h, d) -> (s, h, z + d)>)
   return %0 : tensor<16x?x?xf32>
 }
