@@ -57,12 +57,13 @@ def explain(compiler: Compiler, program: Program) -> str:
 
 
 def check_chunk(compiler: Compiler, seeds: range) -> None:
-    """Runs the programs together, and each one alone if anything is wrong."""
+    """Runs the programs together; if anything is wrong, alone up to the first one
+    at fault."""
     chunk = [programs.generate(seed) for seed in seeds]
     wrong = run_programs(compiler, chunk)
     if wrong:
-        alone = [explain(compiler, program) for program in chunk]
-        pytest.fail("\n".join(filter(None, alone)) or "\n".join(wrong))
+        alone = (explain(compiler, program) for program in chunk)
+        pytest.fail(next(filter(None, alone), "\n".join(wrong)))
 
 
 # -- What is fused

@@ -20,18 +20,21 @@ class ReadBuilder(CacheBuilder):
         self.program.reads_caches = True
         version = self.rng.choice(pools).version
         if self.uses("part-read"):
-            part = self.some_part(len(self.program.types[version].dims))
-            version = self.slice("read", version, part)
+            version = self.slice("read", version, self.some_part(version))
         made = self.program.types[version]
         same = [n for n in self.readers if self.program.types[n] == made]
         other = self.rng.choice([version, *same])
         self.readers.append(self.rng.choice(self.readings(version, other))())
 
-    def some_part(self, rank: int) -> Part:
-        """The first row of a dimension, or the second, which every cache has."""
-        dim = self.rng.randrange(rank)
-        made = [Range() for _ in range(rank)]
-        made[dim] = Range(0, 1, kept=self.chance(0.5) or rank == 1)
+    def some_part(self, whole: str) -> Part:
+        """The first row of a dimension, which is left out only where that leaves
+        no other of size 1: which of them is meant would be upstream's to guess."""
+        dims = self.program.types[whole].dims
+        chosen = self.rng.randrange(len(dims))
+        others = [size for dim, size in enumerate(dims) if dim != chosen]
+        kept = 1 in others or not others or self.chance(0.5)
+        made = [Range() for _ in dims]
+        made[chosen] = Range(0, 1, kept=kept)
         return tuple(made)
 
     def readings(self, version: str, other: str) -> list[Callable[[], str]]:
