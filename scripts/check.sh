@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Usage: scripts/check.sh BUILD_DIR
 # Runs every test, also after one part failed, and fails if any did. With
-# KVFUSE_LONG=1 it adds the long tests and clang-tidy. The output ends with
-# pytest's summary, or with the list of the parts that failed.
+# KVFUSE_LONG=1 it adds the long tests, clang-tidy and the mutation check. The
+# output ends with pytest's summary, or with the list of the parts that failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +28,7 @@ part "generated docs" scripts/docs.sh --check
 part "lit, through kvfuse-opt" "${lit[@]}" "$build_dir/test"
 part "lit, through mlir-opt and the plugin" "${lit[@]}" --param plugin=1 \
   "$build_dir/test"
+[ "$long" != 1 ] || part mutations "$python" scripts/mutation_check.py
 part pytest "${pytest[@]}" test/python test/Integration/CPU
 
 if [ ${#failed[@]} -gt 0 ]; then
