@@ -57,6 +57,20 @@ void Aliases::add(ValueRange added) {
       values.insert(value);
 }
 
+/// Does no use of `version`, the result of an insertion, concern the slice
+/// `part`? So it is for nearly all versions of a pool, and they need not be
+/// looked at again.
+static bool isAllElsewhere(Value version, tensor::ExtractSliceOp part) {
+  return part && llvm::all_of(version.getUses(), [&](OpOperand &use) {
+           Operation *user = use.getOwner();
+           if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+             return use.get() != insert.getSource();
+           if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+             return areDisjointSlices(part, slice);
+           return isNoAccess(user) && !isTypeCast(user);
+         });
+}
+
 /// Adds the values that hold the contents of `version`, backwards to the
 /// argument.
 void Aliases::addHolders(Value version) {
@@ -65,9 +79,12 @@ void Aliases::addHolders(Value version) {
   while (!worklist.empty()) {
     auto [holder, part] = worklist.pop_back_val();
     holder = stripTypeCasts(holder);
-    if (!values.insert(holder))
-      continue;
-    parts[holder] = part;
+    if (!holder.getDefiningOp<tensor::InsertSliceOp>() ||
+        !isAllElsewhere(holder, part)) {
+      if (!values.insert(holder))
+        continue;
+      parts[holder] = part;
+    }
     if (auto argument = dyn_cast<BlockArgument>(holder)) {
       auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
       if (!loop || argument == loop.getInductionVar())
@@ -83,9 +100,10 @@ void Aliases::addHolders(Value version) {
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(def)) {
       // Older versions of what the insertion has replaced are dead already, or
       // the write of it was refused.
-      if (!part || !areDisjointSlices(part, insert))
+      bool isElsewhere = part && areDisjointSlices(part, insert);
+      if (!isElsewhere)
         worklist.push_back({insert.getSource(), {}});
-      if (!part || !isSameSlice(part, insert))
+      if (isElsewhere || !part || !isSameSlice(part, insert))
         worklist.push_back({insert.getDest(), part});
     } else if (isa<scf::ForOp, scf::IfOp>(def)) {
       for (Region &region : def->getRegions())

@@ -118,11 +118,19 @@ static bool checkDisjoint(WriteOp write, unsigned i, const Aliases &old,
   return true;
 }
 
-bool kvfuse::mayWriteInPlace(WriteOp write, CacheBases &bases) {
+const Aliases &OldContents::get(WriteOp write, unsigned i) {
+  std::unique_ptr<Aliases> &known = aliases[write.getResults()[i]];
+  if (!known)
+    known = std::make_unique<Aliases>(write.getDests()[i], write);
+  return *known;
+}
+
+bool kvfuse::mayWriteInPlace(WriteOp write, CacheBases &bases,
+                             OldContents &oldContents) {
   for (auto [i, dest] : llvm::enumerate(write.getDests())) {
     if (!checkDeclared(write, dest, bases))
       return false;
-    Aliases old(dest, write);
+    const Aliases &old = oldContents.get(write, i);
     if (!checkDisjoint(write, i, old, bases) ||
         !checkOldContents(write, i, old))
       return false;
@@ -151,12 +159,10 @@ bool Run::mayAdd(WriteOp write) {
   for (Value input : write.getDpsInputs())
     if (WriteOp member = written.lookup(input))
       return refuse(member);
-  for (Value dest : write.getDests()) {
-    Aliases old(dest, write);
-    for (Value value : old.getValues())
+  for (unsigned i = 0; i < write.getNumDests(); ++i)
+    for (Value value : oldContents->get(write, i).getValues())
       if (WriteOp member = read.lookup(value))
         return refuse(member);
-  }
   return true;
 }
 
@@ -164,8 +170,7 @@ void Run::add(WriteOp write) {
   writes.push_back(write);
   for (auto [i, dest] : llvm::enumerate(write.getDests())) {
     dests[bases->lookup(dest)].emplace_back(write, i);
-    Aliases old(dest, write);
-    for (Value value : old.getValues())
+    for (Value value : oldContents->get(write, i).getValues())
       written.try_emplace(value, write);
   }
   for (Value input : write.getDpsInputs())

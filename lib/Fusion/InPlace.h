@@ -17,10 +17,21 @@ namespace kvfuse {
 /// (SM5)?
 bool isDeclaredMutated(mlir::FunctionOpInterface func, unsigned number);
 
+/// What may share memory with the destinations of writes, of a program that
+/// does not change meanwhile.
+class OldContents {
+public:
+  const Aliases &get(mlir::kv::WriteOp write, unsigned i);
+
+private:
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Aliases>> aliases;
+};
+
 /// SM3 and SM5, on SSA: may all destinations of `write` be written in place? If
 /// not, emits a remark `cache-copied`, `old-cache-live`, `alias-value` or
 /// `dest-alias`.
-bool mayWriteInPlace(mlir::kv::WriteOp write, CacheBases &bases);
+bool mayWriteInPlace(mlir::kv::WriteOp write, CacheBases &bases,
+                     OldContents &oldContents);
 
 /// SM2: of two versions of one cache, does destination `i` of `lhs` store to
 /// other elements than destination `j` of `rhs`?
@@ -30,7 +41,8 @@ bool areRowsApart(mlir::kv::WriteOp lhs, unsigned i, mlir::kv::WriteOp rhs,
 /// Neighbouring writes that one launch may do.
 class Run {
 public:
-  explicit Run(CacheBases &bases) : bases(&bases) {}
+  Run(CacheBases &bases, OldContents &oldContents)
+      : bases(&bases), oldContents(&oldContents) {}
 
   /// SM2 and SM3: may `write` be done with the others? Not if it writes rows of
   /// a cache of theirs that may be the same, nor, with a remark `alias-value`,
@@ -42,6 +54,7 @@ public:
 
 private:
   CacheBases *bases;
+  OldContents *oldContents;
   llvm::SmallVector<mlir::kv::WriteOp> writes;
   /// By cache, the destinations in it.
   llvm::DenseMap<mlir::Value,

@@ -111,8 +111,10 @@ struct KVOutlineWritesPass
       SmallVector<Site> sites;
       bool anyLeft = false;
       CacheBases bases;
-      func.walk(
-          [&](Block *block) { collectSites(*block, bases, sites, anyLeft); });
+      OldContents oldContents;
+      func.walk([&](Block *block) {
+        collectSites(*block, bases, oldContents, sites, anyLeft);
+      });
       if (anyLeft && required) {
         func.emitError("a write may not be done in place, and fusing is "
                        "required");
@@ -122,7 +124,7 @@ struct KVOutlineWritesPass
         continue;
       found = true;
       bool whole = !anyLeft && isWhollyKnown(func);
-      collectProducers(sites, whole);
+      collectProducers(sites, oldContents, whole);
       for (Site &site : sites) {
         if (group)
           emitFused(site);
@@ -142,12 +144,12 @@ struct KVOutlineWritesPass
 private:
   /// Runs of neighbouring writes of `block` that may be done in place. Slices
   /// that are taken out for them and put back stand between.
-  void collectSites(Block &block, CacheBases &bases,
+  void collectSites(Block &block, CacheBases &bases, OldContents &oldContents,
                     SmallVectorImpl<Site> &sites, bool &anyLeft) {
-    Run run(bases);
+    Run run(bases, oldContents);
     auto endRun = [&] {
       addSites(run.getWrites(), sites);
-      run = Run(bases);
+      run = Run(bases, oldContents);
     };
     // The operations that belong to the last write, and to the next one.
     llvm::SmallDenseSet<Operation *> attached;
@@ -158,7 +160,7 @@ private:
           endRun();
         continue;
       }
-      if (!mayWriteInPlace(write, bases)) {
+      if (!mayWriteInPlace(write, bases, oldContents)) {
         anyLeft = true;
         endRun();
         continue;
@@ -232,12 +234,13 @@ private:
   /// known operations. Of a function that moves `whole`, the former goes with
   /// it anyway. An operation that reads a cache stays where it is: at the site,
   /// an earlier one may have changed the contents.
-  static void collectProducers(MutableArrayRef<Site> sites, bool whole) {
+  static void collectProducers(MutableArrayRef<Site> sites,
+                               OldContents &oldContents, bool whole) {
     llvm::DenseSet<Value> caches;
     for (Site &site : sites)
       for (WriteOp write : site.writes)
-        for (Value dest : write.getDests())
-          caches.insert_range(Aliases(dest, write).getValues());
+        for (unsigned i = 0; i < write.getNumDests(); ++i)
+          caches.insert_range(oldContents.get(write, i).getValues());
     auto readsCache = [&](Operation *op) {
       return !isNoAccess(op) && llvm::any_of(op->getOperands(), [&](Value v) {
         return caches.contains(v);

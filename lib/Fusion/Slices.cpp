@@ -66,41 +66,62 @@ bool kvfuse::isSameSlice(tensor::ExtractSliceOp lhs,
   return lhs.getType() == rhs.getType() && isSame(lhs, rhs);
 }
 
-/// Are the ranges of a dimension disjoint by their numbers alone? That is
-/// cheap, and the common case.
-static bool areApart(OffsetSizeAndStrideOpInterface lhs,
-                     OffsetSizeAndStrideOpInterface rhs, unsigned dim) {
-  auto isKnown = [&](OffsetSizeAndStrideOpInterface op) {
-    return !op.isDynamicOffset(dim) && !op.isDynamicSize(dim) &&
-           !op.isDynamicStride(dim) && op.getStaticStride(dim) == 1;
-  };
-  auto endsBefore = [&](OffsetSizeAndStrideOpInterface first,
-                        OffsetSizeAndStrideOpInterface second) {
-    return first.getStaticOffset(dim) + first.getStaticSize(dim) <=
-           second.getStaticOffset(dim);
-  };
-  return isKnown(lhs) && isKnown(rhs) &&
-         (endsBefore(lhs, rhs) || endsBefore(rhs, lhs));
+namespace {
+/// The numbers of a slice, dynamic ones included.
+struct Numbers {
+  template <typename OpT>
+  explicit Numbers(OpT op)
+      : offsets(op.getStaticOffsets()), sizes(op.getStaticSizes()),
+        strides(op.getStaticStrides()) {}
+
+  bool isStatic(unsigned dim) const {
+    return ShapedType::isStatic(offsets[dim]) &&
+           ShapedType::isStatic(sizes[dim]) && strides[dim] == 1;
+  }
+  bool isStatic() const {
+    return llvm::all_of(llvm::seq<unsigned>(0, offsets.size()),
+                        [&](unsigned dim) { return isStatic(dim); });
+  }
+  int64_t getEnd(unsigned dim) const { return offsets[dim] + sizes[dim]; }
+
+  ArrayRef<int64_t> offsets, sizes, strides;
+};
+} // namespace
+
+/// Are two slices disjoint by their numbers alone? That is cheap, and the
+/// common case.
+static bool areApart(const Numbers &lhs, const Numbers &rhs) {
+  for (unsigned dim = 0, rank = lhs.offsets.size(); dim < rank; ++dim)
+    if (lhs.isStatic(dim) && rhs.isStatic(dim) &&
+        (lhs.getEnd(dim) <= rhs.offsets[dim] ||
+         rhs.getEnd(dim) <= lhs.offsets[dim]))
+      return true;
+  return false;
 }
 
-bool kvfuse::areDisjointSlices(OffsetSizeAndStrideOpInterface lhs,
-                               OffsetSizeAndStrideOpInterface rhs) {
-  unsigned rank = lhs.getStaticOffsets().size();
-  if (rank != rhs.getStaticOffsets().size() || isSame(lhs, rhs))
+template <typename LhsT, typename RhsT>
+static bool areDisjoint(LhsT lhs, RhsT rhs) {
+  Numbers one(lhs), other(rhs);
+  if (one.offsets.size() != other.offsets.size())
     return false;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    if (areApart(lhs, rhs, dim))
-      return true;
-  auto isStatic = [](OffsetSizeAndStrideOpInterface op) {
-    return op.getOffsets().empty() && op.getSizes().empty() &&
-           op.getStrides().empty() && op.hasUnitStride();
-  };
-  if (isStatic(lhs) && isStatic(rhs))
+  if (areApart(one, other))
+    return true;
+  if ((one.isStatic() && other.isStatic()) || isSame(lhs, rhs))
     return false;
   FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
       lhs->getContext(), HyperrectangularSlice(lhs),
       HyperrectangularSlice(rhs));
   return succeeded(overlap) && !*overlap;
+}
+
+bool kvfuse::areDisjointSlices(tensor::ExtractSliceOp lhs,
+                               tensor::ExtractSliceOp rhs) {
+  return areDisjoint(lhs, rhs);
+}
+
+bool kvfuse::areDisjointSlices(tensor::ExtractSliceOp slice,
+                               tensor::InsertSliceOp insert) {
+  return areDisjoint(slice, insert);
 }
 
 /// The value that `version` is made from by writes and type casts, around loops

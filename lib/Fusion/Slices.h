@@ -27,8 +27,10 @@ bool isSameSlice(mlir::tensor::ExtractSliceOp lhs,
 
 /// Do two slices of tensors of one shape share no element? False if it is not
 /// known.
-bool areDisjointSlices(mlir::OffsetSizeAndStrideOpInterface lhs,
-                       mlir::OffsetSizeAndStrideOpInterface rhs);
+bool areDisjointSlices(mlir::tensor::ExtractSliceOp lhs,
+                       mlir::tensor::ExtractSliceOp rhs);
+bool areDisjointSlices(mlir::tensor::ExtractSliceOp slice,
+                       mlir::tensor::InsertSliceOp insert);
 
 /// The slice that destination `i` of `write` is a version of, or null if it is
 /// a version of something else.
