@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Usage: scripts/docs.sh [--check]
-# Writes the pages of docs/ that come from table-generated descriptions. With
-# --check, fails if one of them is stale, and changes nothing.
+# Writes the pages of docs/ that come from table-generated descriptions and from
+# tests. With --check, fails if one of them is stale, and changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tblgen=/usr/lib/llvm-22/bin/mlir-tblgen
+python=build/venv/bin/python
+[ -x "$python" ] || python=python3
 includes=(-I /usr/lib/llvm-22/include -I dialects/include -I include)
 check=${1:-}
 stale=0
@@ -35,6 +37,7 @@ page() {
 /usr/lib/llvm-22/bin/llvm-tblgen --dump-json "${includes[@]}" \
   include/kvfuse/Remarks/Refusals.td | python3 scripts/refusals_page.py |
   page refusals.md
+"$python" test/python/kvfuse_testing/field_table.py | page field.md
 
 if [ $stale -ne 0 ]; then
   echo "docs: stale pages; run 'make docs'" >&2

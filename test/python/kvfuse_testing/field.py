@@ -26,6 +26,15 @@ DTYPES = {
 }
 
 
+#: Entries whose rows or indices are copied into another shape before the write,
+#: for their strides are not known.
+COPIED = frozenset(("V5", "LC1", "ET3", "SA2"))
+#: Named index data with a number for each token -> the dimension of the tokens.
+TOKEN_INDICES = {"slotspad1": 1} | dict.fromkeys(
+    ("slots", "slotspad", "page", "off", "pagepair", "mask", "ar3", "bidx", "bpos"), 0
+)
+
+
 def index_data(seed: int) -> dict[str, np.ndarray]:
     """The named index data. No two tokens name one place, so that the bytes that
     a write leaves are determined (SX7); seed 0 has the numbers of the field."""
@@ -95,6 +104,13 @@ class Argument:
         """The shape in numbers."""
         return tuple(eval(size, {}, SIZES) for size in self.shape)
 
+    def token_dims(self) -> list[int]:
+        """Dimensions whose size is the number of tokens."""
+        dims = [dim for dim, size in enumerate(self.shape) if size == "T"]
+        if self.index in TOKEN_INDICES:
+            dims.append(TOKEN_INDICES[self.index])
+        return dims
+
     def make(self, seed: int) -> torch.Tensor:
         """Its data."""
         if self.index:
@@ -120,9 +136,15 @@ def arguments(entry: Entry) -> tuple[Argument, ...]:
     return tuple(Argument.parse(text) for text in entry.arguments.split("; "))
 
 
-def inputs(entry: Entry, seed: int) -> list[torch.Tensor]:
-    """New tensors for a call."""
-    return [argument.make(seed) for argument in arguments(entry)]
+def inputs(entry: Entry, seed: int, tokens: int = TOKENS) -> list[torch.Tensor]:
+    """New tensors for a call with the first of the tokens."""
+    made = []
+    for argument in arguments(entry):
+        tensor = argument.make(seed)
+        for dim in argument.token_dims():
+            tensor = tensor.narrow(dim, 0, tokens)
+        made.append(tensor.contiguous())
+    return made
 
 
 @functools.cache
@@ -156,3 +178,14 @@ def export(name: str, output_type: str = "raw") -> torch_programs.Exported:
     return torch_programs.import_program(
         exported_program(entry), output_type, decompose=entry.reason != "opaque-op"
     )
+
+
+@functools.cache
+def export_dynamic(name: str) -> torch_programs.Exported:
+    """An entry exported for any number of tokens."""
+    entry, tokens = ENTRIES[name], torch.export.Dim("tokens")
+    dims = [dict.fromkeys(each.token_dims(), tokens) for each in arguments(entry)]
+    program = torch_programs.export_program(
+        entry.function, inputs(entry, 0), tuple(dims)
+    )
+    return torch_programs.import_program(program)

@@ -8,6 +8,7 @@ library the latter. An operation that torch implements as a view stays a view, s
 that a write which comes too early for a reader shows.
 """
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -124,9 +125,25 @@ def literal(attribute: ir.Attribute) -> torch.Tensor:
     return torch.tensor(values, dtype=dtype).reshape(kind.shape)
 
 
-def reshape(operation: ir.Operation, operands: list) -> torch.Tensor:
-    """A `tensor.collapse_shape` or `tensor.expand_shape`, of static sizes."""
-    return operands[0].reshape(ir.RankedTensorType(operation.results[0].type).shape)
+def sizes_of(operation: ir.Operation, dynamic: list[int]) -> list[int]:
+    """The shape of the result, its dynamic sizes given in order."""
+    kind, given = ir.RankedTensorType(operation.results[0].type), iter(dynamic)
+    return [
+        next(given) if kind.is_dynamic_dim(dim) else kind.shape[dim]
+        for dim in range(kind.rank)
+    ]
+
+
+def expand_shape(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.expand_shape`."""
+    return operands[0].reshape(sizes_of(operation, operands[1:]))
+
+
+def collapse_shape(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.collapse_shape`."""
+    groups = eval(str(operation.attributes["reassociation"]).replace(" : i64", ""))
+    shape = operands[0].shape
+    return operands[0].reshape([math.prod(shape[d] for d in dims) for dims in groups])
 
 
 def broadcast(operation: ir.Operation, operands: list) -> torch.Tensor:
@@ -138,8 +155,13 @@ def broadcast(operation: ir.Operation, operands: list) -> torch.Tensor:
 
 
 def empty(operation: ir.Operation, operands: list) -> torch.Tensor:
-    """A `tensor.empty` of static sizes; nobody reads its elements."""
-    return torch.empty(ir.RankedTensorType(operation.results[0].type).shape)
+    """A `tensor.empty`; nobody reads its elements."""
+    return torch.empty(sizes_of(operation, operands))
+
+
+def splat(operation: ir.Operation, operands: list) -> torch.Tensor:
+    """A `tensor.splat`."""
+    return torch.full(sizes_of(operation, operands[1:]), operands[0])
 
 
 def apply(operation: ir.Operation, operands: list) -> torch.Tensor:
@@ -152,15 +174,22 @@ def apply(operation: ir.Operation, operands: list) -> torch.Tensor:
 
 
 def iota(operation: ir.Operation, operands: list) -> torch.Tensor:
-    """A `tensor.generate` of 0, 1, and so on, of static size."""
+    """A `tensor.generate` of 0, 1, and so on."""
     names = [each.name for each in operation.regions[0].blocks[0].operations]
     assert names == ["arith.index_cast", "tensor.yield"]
-    return torch.arange(ir.RankedTensorType(operation.results[0].type).shape[0])
+    return torch.arange(*sizes_of(operation, operands))
 
 
-def dense(operation: ir.Operation, operands: list) -> torch.Tensor:
-    """An `arith.constant` tensor."""
-    return literal(operation.attributes["value"])
+def builtin_constant(operation: ir.Operation, operands: list) -> object:
+    """An `arith.constant`, a tensor or a number."""
+    value = operation.attributes["value"]
+    dense = str(operation.results[0].type).startswith("tensor")
+    return literal(value) if dense else ir.IntegerAttr(value).value
+
+
+def dim(operation: ir.Operation, operands: list) -> int:
+    """A `tensor.dim`."""
+    return operands[0].shape[operands[1]]
 
 
 def widen(operation: ir.Operation, operands: list) -> torch.Tensor:
@@ -171,14 +200,16 @@ def widen(operation: ir.Operation, operands: list) -> torch.Tensor:
 
 #: Operations on builtin tensors that the import leaves in front of a call.
 BUILTIN: dict[str, Callable] = {
-    "arith.constant": dense,
+    "arith.constant": builtin_constant,
     "kv.apply": apply,
     "kv.cast": widen,
     "linalg.broadcast": broadcast,
-    "tensor.collapse_shape": reshape,
-    "tensor.expand_shape": reshape,
+    "tensor.collapse_shape": collapse_shape,
+    "tensor.dim": dim,
     "tensor.empty": empty,
+    "tensor.expand_shape": expand_shape,
     "tensor.generate": iota,
+    "tensor.splat": splat,
 }
 
 
