@@ -13,6 +13,7 @@
 #include "Slices.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -67,11 +68,11 @@ static bool isKnown(Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return isForKernels(extract);
   return isa_and_nonnull<KVDialect, arith::ArithDialect>(op->getDialect()) ||
-         isa<linalg::IndexOp, linalg::YieldOp, tensor::CastOp,
-             tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
-             tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::GenerateOp,
-             tensor::InsertSliceOp, tensor::SplatOp, tensor::YieldOp,
-             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+         isa<affine::AffineApplyOp, linalg::IndexOp, linalg::YieldOp,
+             tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
+             tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::GenerateOp, tensor::InsertSliceOp, tensor::SplatOp,
+             tensor::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Can `func` be compiled whole: known operations, and arguments of types that
