@@ -74,8 +74,8 @@ bool InputCollector::isUnchanged(memref::LoadOp load, Operation *site) {
     return !ancestor || ancestor->isBeforeInBlock(load) ||
            last->isBeforeInBlock(ancestor);
   };
-  return llvm::all_of(writers.lookup(buffer), isElsewhere) &&
-         llvm::all_of(writers.lookup(Value()), isElsewhere);
+  return llvm::all_of(writers[buffer], isElsewhere) &&
+         llvm::all_of(writers[Value()], isElsewhere);
 }
 
 //===----------------------------------------------------------------------===//
