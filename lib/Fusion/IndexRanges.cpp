@@ -19,11 +19,22 @@
 using namespace mlir;
 using namespace kvfuse;
 
+/// A constant without elements, of which upstream's analysis reads the first.
+static bool isEmptyConstant(arith::ConstantOp constant) {
+  auto elements = dyn_cast<ElementsAttr>(constant.getValue());
+  return elements && elements.empty();
+}
+
 IndexRanges::IndexRanges(Operation *root) {
+  WalkResult result = root->walk([](arith::ConstantOp constant) {
+    return isEmptyConstant(constant) ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return;
   solver.load<dataflow::DeadCodeAnalysis>();
   solver.load<dataflow::SparseConstantPropagation>();
   solver.load<dataflow::IntegerRangeAnalysis>();
-  // Without an answer every range is the widest one.
   (void)solver.initializeAndRun(root);
 }
 

@@ -15,7 +15,8 @@
 namespace kvfuse {
 
 /// Upstream's integer range analysis, run once over an operation and then
-/// asked. The operation must not change while it is asked.
+/// asked. The operation must not change while it is asked. What the analysis
+/// does not answer has the widest range.
 class IndexRanges {
 public:
   explicit IndexRanges(mlir::Operation *root);

@@ -191,3 +191,94 @@ func.func @extracts(%tab: tensor<8xi64>, %pos: tensor<8xi64>, %v: tensor<8xf32>,
     put %v : tensor<8xf32> into %c : tensor<?x?xf32> map(affine_map<(t, s) -> (s, s)>)
   return %0 : tensor<?x?xf32>
 }
+
+// Index values are i32 or i64 (SX1): of other vectors the root is what is cast.
+// CHECK-LABEL: func @index_typed
+// CHECK:         %[[I:.*]] = arith.index_cast
+// CHECK-NEXT:    kv.write at(%[[I]] : tensor<?xi64>)
+func.func @index_typed(%s: tensor<?xindex>, %v: tensor<?x8xf32>, %c: tensor<?x4x8xf32>) -> tensor<?x4x8xf32> {
+  %i = arith.index_cast %s : tensor<?xindex> to tensor<?xi64>
+  %p = kv.apply affine_map<(s) -> (s floordiv 4)>(%i) : tensor<?xi64>
+  %o = kv.apply affine_map<(s) -> (s mod 4)>(%i) : tensor<?xi64>
+  %0 = kv.write at(%p, %o : tensor<?xi64>, tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %c : tensor<?x4x8xf32> map(affine_map<(t, p, o, d) -> (p, o, d)>)
+  return %0 : tensor<?x4x8xf32>
+}
+
+// A scalar is a root where it has been repeated.
+// CHECK-LABEL: func @splat_argument
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<?xi64>
+// CHECK:         %[[X:.*]] = tensor.splat
+// CHECK-NEXT:    kv.write at(%[[S]], %[[X]] : tensor<?xi64>, tensor<?xi64>)
+func.func @splat_argument(%s: tensor<?xi64>, %x: i64, %v: tensor<?x8xf32>, %c: tensor<?x4x8xf32>) -> tensor<?x4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %s, %c0 : tensor<?xi64>
+  %xs = tensor.splat %x[%n] : tensor<?xi64>
+  %i = arith.addi %s, %xs : tensor<?xi64>
+  %p = kv.apply affine_map<(s) -> (s floordiv 4)>(%i) : tensor<?xi64>
+  %o = kv.apply affine_map<(s) -> (s mod 4)>(%i) : tensor<?xi64>
+  %0 = kv.write at(%p, %o : tensor<?xi64>, tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %c : tensor<?x4x8xf32> map(affine_map<(t, p, o, d) -> (p, o, d)>)
+  return %0 : tensor<?x4x8xf32>
+}
+
+// SX10: an iota of another size than the slots is an error, and stays to be one.
+// CHECK-LABEL: func @unrelated_sizes
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<?xi64>
+// CHECK:         %[[I:.*]] = tensor.generate
+// CHECK:         kv.write at(%[[S]], %[[I]] : tensor<?xi64>, tensor<?xi64>)
+func.func @unrelated_sizes(%s: tensor<?xi64>, %n: index, %v: tensor<?x8xf32>, %c: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %i = tensor.generate %n { ^bb0(%k: index):
+    %x = arith.index_cast %k : index to i64
+    tensor.yield %x : i64 } : tensor<?xi64>
+  %0 = kv.write at(%s, %i : tensor<?xi64>, tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %c : tensor<?x?x8xf32> map(affine_map<(t, p, o, d) -> (p, o, d)>)
+  return %0 : tensor<?x?x8xf32>
+}
+
+// A root may be the result of a write that is fused itself.
+// CHECK-LABEL: func @index_of_write
+// CHECK:         %[[POS:.*]] = kv.write
+// CHECK:         kv.write at(%[[POS]] : tensor<?xi64>)
+func.func @index_of_write(%s: tensor<?xi64>, %u: tensor<?xi64>, %pos: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> (tensor<?xi64>, tensor<?x8xf32>) {
+  %q = kv.apply affine_map<(s) -> (s + 1)>(%s) : tensor<?xi64>
+  %0 = kv.write at(%q : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %u : tensor<?xi64> into %pos : tensor<?xi64> map(affine_map<(t, s) -> (s)>)
+  %p = kv.apply affine_map<(s) -> (s * 2)>(%0) : tensor<?xi64>
+  %1 = kv.write at(%p : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %c : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return %0, %1 : tensor<?xi64>, tensor<?x8xf32>
+}
+
+// Roots in another order of dimensions are taken where they have been transposed.
+// CHECK-LABEL: func @transposed_root
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<?x?xi64>
+// CHECK:         %[[T:.*]] = linalg.transpose
+// CHECK-NEXT:    kv.write at(%[[S]], %[[T]] : tensor<?x?xi64>, tensor<?x?xi64>)
+func.func @transposed_root(%s: tensor<?x?xi64>, %r: tensor<?x?xi64>, %v: tensor<?x?x8xf32>, %c: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %s, %c0 : tensor<?x?xi64>
+  %m = tensor.dim %s, %c1 : tensor<?x?xi64>
+  %e = tensor.empty(%n, %m) : tensor<?x?xi64>
+  %t = linalg.transpose ins(%r : tensor<?x?xi64>) outs(%e : tensor<?x?xi64>) permutation = [1, 0]
+  %p = kv.apply affine_map<(s) -> (s floordiv 4)>(%t) : tensor<?x?xi64>
+  %0 = kv.write at(%s, %p : tensor<?x?xi64>, tensor<?x?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x?x8xf32> into %c : tensor<?x?x8xf32> map(affine_map<(t, q, p, o, d) -> (p, o, d)>)
+  return %0 : tensor<?x?x8xf32>
+}
+
+// Constants without elements have no range.
+// CHECK-LABEL: func @no_heads
+// CHECK:         kv.write at(%{{.*}} : tensor<?x0xi64>, tensor<?x0xi64>)
+func.func @no_heads(%s: tensor<?xi64>, %v: tensor<?x0x8xf32>, %c: tensor<?x0x8xf32>) -> tensor<?x0x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %s, %c0 : tensor<?xi64>
+  %e = tensor.empty(%n) : tensor<?x0xi64>
+  %pb = linalg.broadcast ins(%s : tensor<?xi64>) outs(%e : tensor<?x0xi64>) dimensions = [1]
+  %h = arith.constant dense<[]> : tensor<0xi64>
+  %hb = linalg.broadcast ins(%h : tensor<0xi64>) outs(%e : tensor<?x0xi64>) dimensions = [0]
+  %0 = kv.write at(%pb, %hb : tensor<?x0xi64>, tensor<?x0xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x0x8xf32> into %c : tensor<?x0x8xf32> map(affine_map<(t, k, p, h, d) -> (p, h, d)>)
+  return %0 : tensor<?x0x8xf32>
+}
