@@ -46,8 +46,9 @@ std::optional<Fault> ChainFuser::analyze(IndexRanges &ranges) {
     candidate.exprs.push_back(analysis.addWholeRoot(index));
   llvm::SmallBitVector all(own.getRank(), true);
   planMask(candidate, own, analysis, all, /*isWhole=*/true);
-  if (!finishPlan(std::move(candidate), own, analysis, all) && !fault)
-    fault = Fault{Refusal::IndexUnknown, write};
+  // Even that may change a map: of equal operands one stays, and p - q + d is d
+  // where they are. Without a plan the write stays as it is.
+  finishPlan(std::move(candidate), own, analysis, all);
   return fault;
 }
 
@@ -267,6 +268,8 @@ static void eraseDead(SmallVector<Value> worklist) {
 }
 
 WriteOp ChainFuser::rewrite(const DenseMap<Value, Value> &replaced) {
+  if (!plan)
+    return write;
   OpBuilder builder(write);
   auto getCurrent = [&](Value value) {
     Value now = replaced.lookup(value);

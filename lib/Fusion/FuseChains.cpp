@@ -57,10 +57,6 @@ static std::pair<std::string, StringRef> describe(const Fault &fault) {
     return {"values quantised by " + name +
                 " with a scale that differs from head to head",
             "quantise with a scale of one element"};
-  case Refusal::IndexUnknown:
-    return {"the index values leave no form of the write that tests the same "
-            "sizes",
-            "use index tensors and values of static sizes"};
   default:
     llvm_unreachable("not a reason of this pass");
   }

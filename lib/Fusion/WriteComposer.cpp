@@ -102,24 +102,6 @@ SmallVector<AffineExpr> WriteComposer::substitute() const {
       [&](AffineExpr expr) { return expr.replaceDims(dims); });
 }
 
-/// The coordinates of the cache; nothing if they are none over these
-/// dimensions.
-std::optional<SmallVector<AffineExpr>> WriteComposer::composeMap() const {
-  SmallVector<AffineExpr> exact = substitute(), results;
-  ExprRanges ranges = getRanges();
-  for (AffineExpr expr : exact) {
-    // A coordinate in a dimension that is split is left.
-    if (expr.isFunctionOfSymbol(numRoots))
-      return std::nullopt;
-    results.push_back(simplifyByRanges(expr, ranges));
-  }
-  // A row coordinate must not get lost, as one that is always 0 may.
-  for (unsigned row = 0; row < rowRank; ++row)
-    if (!usesDim(results, gridRank + numRoots + row))
-      return exact;
-  return results;
-}
-
 /// SX10: may the bare row coordinates among `results` cover the cache? Those
 /// that composition has made need not: where it is not plain from static sizes
 /// that they do, the destination becomes a box, with each coordinate tested.
@@ -141,6 +123,30 @@ bool WriteComposer::canCover(ArrayRef<AffineExpr> results, bool &box) const {
   }
   box = op.isBox(dest) || needsBox;
   return op.isBox(dest) || !needsBox || isProven;
+}
+
+/// The coordinates of the cache, simplified if that leaves each row coordinate
+/// and its tests in place; nothing if they are none over these dimensions.
+std::optional<SmallVector<AffineExpr>>
+WriteComposer::composeMap(bool &box) const {
+  SmallVector<AffineExpr> exact = substitute(), simple;
+  ExprRanges ranges = getRanges();
+  for (AffineExpr expr : exact) {
+    // A coordinate in a dimension that is split is left.
+    if (expr.isFunctionOfSymbol(numRoots))
+      return std::nullopt;
+    simple.push_back(simplifyByRanges(expr, ranges));
+  }
+  auto keepsRows = [&](ArrayRef<AffineExpr> results) {
+    for (unsigned row = 0; row < rowRank; ++row)
+      if (!usesDim(results, gridRank + numRoots + row))
+        return false;
+    return true;
+  };
+  for (ArrayRef<AffineExpr> results : {simple, exact})
+    if (keepsRows(results) && canCover(results, box))
+      return llvm::to_vector(results);
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,9 +231,9 @@ bool WriteComposer::canRead(const ElementAccess &values,
 std::optional<FusedDest> WriteComposer::compose(unsigned i) {
   dest = i;
   rowRank = write.getRowRank(i);
-  std::optional<SmallVector<AffineExpr>> results = composeMap();
   bool box = false;
-  if (!results || !canCover(*results, box))
+  std::optional<SmallVector<AffineExpr>> results = composeMap(box);
+  if (!results)
     return std::nullopt;
   ExprRanges ranges = getRanges();
   // The coordinate in a split dimension has the number of a root.

@@ -43,8 +43,9 @@ private:
   static bool usesDim(Exprs exprs, unsigned dim);
 
   llvm::SmallVector<mlir::AffineExpr> substitute() const;
-  std::optional<llvm::SmallVector<mlir::AffineExpr>> composeMap() const;
   bool canCover(Exprs results, bool &box) const;
+  std::optional<llvm::SmallVector<mlir::AffineExpr>>
+  composeMap(bool &box) const;
 
   ElementAccess getValues() const;
   bool canLeaveOut(unsigned dim, Exprs results) const;

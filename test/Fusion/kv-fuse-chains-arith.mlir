@@ -7,6 +7,7 @@
 // CHECK-DAG: #[[PAGED:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 32, d2, d1 mod 32, d3)>
 // CHECK-DAG: #[[SUM:.*]] = affine_map<(d0, d1, d2) -> (d1 mod 1000 + 3, d2)>
 // CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[REMAINDER:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3 mod 16)>
 // CHECK-DAG: #[[KEPT:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d2 + d4)>
 
 // A shift is a floor division, and s - page * P its remainder.
@@ -112,5 +113,25 @@ func.func @no_box(%s: tensor<5xi64>, %m: tensor<5xi1>, %v: tensor<5x4x8xf32>, %c
   %z = arith.constant dense<0> : tensor<5xi64>
   %0 = kv.write at(%s, %z : tensor<5xi64>, tensor<5xi64>) mask(%m : tensor<5xi1>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<5x4x8xf32> into %c : tensor<16x?x?xf32> map(affine_map<(t, s, z, h, d) -> (s, h, z + d)>)
+  return %0 : tensor<16x?x?xf32>
+}
+
+// Nor would one that is not needed: d mod 16 is d, but stays as it is.
+// CHECK-LABEL: func @kept_remainder
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      map(#[[REMAINDER]])
+func.func @kept_remainder(%s: tensor<5xi64>, %v: tensor<5x4x8xf32>, %c: tensor<16x?x?xf32>) -> tensor<16x?x?xf32> {
+  %0 = kv.write at(%s : tensor<5xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<5x4x8xf32> into %c : tensor<16x?x?xf32> map(affine_map<(t, s, h, d) -> (s, h, d mod 16)>)
+  return %0 : tensor<16x?x?xf32>
+}
+
+// p - q + d would be d, and there is no box.
+// CHECK-LABEL: func @equal_operands
+// CHECK-SAME:    %[[S:[^:]*]]: tensor<5xi64>
+// CHECK-NEXT:    kv.write at(%[[S]], %[[S]] : tensor<5xi64>, tensor<5xi64>)
+func.func @equal_operands(%s: tensor<5xi64>, %v: tensor<5x4x8xf32>, %c: tensor<16x?x?xf32>) -> tensor<16x?x?xf32> {
+  %0 = kv.write at(%s, %s : tensor<5xi64>, tensor<5xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<5x4x8xf32> into %c : tensor<16x?x?xf32> map(affine_map<(t, p, q, h, d) -> (p, h, p - q + d)>)
   return %0 : tensor<16x?x?xf32>
 }

@@ -67,7 +67,7 @@ def IndexOverflow : Refusal<"IndexOverflow", 1, "index-overflow"> {
 }
 
 def IndexUnknown : Refusal<"IndexUnknown", 2, "index-unknown"> {
-  let passes = ["kv-import-torch", "kv-fuse-chains"];
+  let passes = ["kv-import-torch"];
   let short = "indices or rows that `kv.write` cannot say";
   let found = [{
     A write whose indices or rows have no form in `kv.write`: a list of indices
