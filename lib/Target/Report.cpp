@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
@@ -97,11 +98,16 @@ LaunchCounts kvfuse::countUnfusedLaunches(ModuleOp module) {
 }
 
 namespace {
-/// A launch, with arguments as the entry function sees them: an argument's
-/// number, or nothing for a temporary.
+/// A buffer as the entry function sees it: one of its arguments, a part of one,
+/// or, without a number, a temporary.
+struct Operand {
+  std::optional<unsigned> argument;
+  bool isPart = false;
+};
+
 struct Launch {
   gpu::LaunchFuncOp op;
-  SmallVector<std::optional<unsigned>> arguments;
+  SmallVector<Operand> operands;
 };
 
 /// Lists the launches of a function, those of functions that it calls included.
@@ -111,32 +117,42 @@ public:
 
   std::vector<Launch> list(func::FuncOp func) {
     std::vector<Launch> launches;
-    ArgumentNumbers arguments;
+    Arguments arguments;
     for (BlockArgument argument : func.getArguments())
-      arguments[argument] = argument.getArgNumber();
+      arguments[argument] = {argument.getArgNumber()};
     visit(func, arguments, launches);
     return launches;
   }
 
 private:
-  using ArgumentNumbers = DenseMap<Value, std::optional<unsigned>>;
+  using Arguments = DenseMap<Value, Operand>;
 
-  void visit(func::FuncOp func, const ArgumentNumbers &arguments,
+  static Operand find(const Arguments &arguments, Value value) {
+    if (auto known = arguments.find(value); known != arguments.end())
+      return known->second;
+    auto memref = dyn_cast<MemrefValue>(value);
+    if (!memref)
+      return {};
+    Operand whole = arguments.lookup(memref::skipViewLikeOps(memref));
+    return {whole.argument, true};
+  }
+
+  void visit(func::FuncOp func, const Arguments &arguments,
              std::vector<Launch> &launches) {
     func.walk([&](Operation *op) {
       if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
         Launch entry{launch, {}};
         for (Value operand : launch.getKernelOperands())
-          entry.arguments.push_back(arguments.lookup(operand));
+          entry.operands.push_back(find(arguments, operand));
         launches.push_back(std::move(entry));
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
         if (!callee || callee.isExternal())
           return;
-        ArgumentNumbers inner;
+        Arguments inner;
         for (auto [argument, operand] :
              llvm::zip(callee.getArguments(), call.getOperands()))
-          inner[argument] = arguments.lookup(operand);
+          inner[argument] = find(arguments, operand);
         visit(callee, inner, launches);
       }
     });
@@ -156,11 +172,13 @@ static bool isTokenKernel(gpu::LaunchFuncOp launch) {
 
 static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
   llvm::json::Array arguments;
-  for (std::optional<unsigned> argument : launch.arguments) {
-    if (argument)
-      arguments.push_back(*argument);
-    else
+  for (const Operand &operand : launch.operands) {
+    if (!operand.argument)
       arguments.push_back("temp");
+    else if (operand.isPart)
+      arguments.push_back(llvm::json::Object{{"part_of", *operand.argument}});
+    else
+      arguments.push_back(*operand.argument);
   }
   return llvm::json::Object{
       {"name", launch.op.getKernelName().getValue()},

@@ -23,10 +23,12 @@ import tempfile
 import launcher
 from run_bundle import HERE, digests
 
-sys.path[:0] = [str(HERE.parents[1] / "python"), str(HERE.parents[1] / "Exports")]
+TESTS = HERE.parents[1]
+sys.path[:0] = [str(TESTS / folder) for folder in ("python", "Exports", "Field")]
 
 import models
-from kvfuse_testing import cases, casts, layers, matrix, oracle
+import torch
+from kvfuse_testing import cases, casts, field_kv, layers, matrix, oracle
 from kvfuse_testing.compile import Compiler
 
 TARGET = "sm_90"
@@ -183,6 +185,47 @@ def add_cast(bundle: Bundle, cast: casts.Cast, fuse: str) -> None:
     bundle.add(image, image, case, launches, expected)
 
 
+#: Spellings of the field whose kernels differ from a layer's: byte addresses,
+#: selectors, pairs of rank 2, masks, row numbers, scales of every type, casts.
+FIELD = ("ET3", "G1", "G5", "KT3", "NV1", "NV3", "ON1", "T8", "T9", "V7")
+#: An element type for each width, where only bytes count.
+RAW = {1: "e4m3fn", 2: "bf16", 4: "i32", 8: "i64"}
+
+
+def raw_buffer(tensor: torch.Tensor) -> cases.Buffer:
+    """A buffer with the bytes of `tensor`."""
+    flat = tensor.contiguous().view(-1)
+    integers = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    numbers = tuple(flat.view(integers[tensor.itemsize]).tolist())
+    return cases.Buffer(RAW[tensor.itemsize], flat.numel(), "numbers", numbers=numbers)
+
+
+def raw_view(number: int, tensor: torch.Tensor) -> cases.View:
+    """All of buffer `number`, in the shape of `tensor`."""
+    sizes = tuple(tensor.shape)
+    return cases.View(number, 0, sizes, cases.dense_strides(sizes, range(len(sizes))))
+
+
+def add_field(bundle: Bundle, name: str) -> None:
+    """A spelling of the field as kv IR, torch eager being right."""
+    image = f"field-{name}.ptx"
+    (kernel,) = bundle.image(image, field_kv.text(name), "ptx")
+    for seed in range(2):
+        given, left = field_kv.call_arguments(name, seed)
+        case = cases.Case(
+            tuple(map(raw_buffer, given)),
+            tuple(raw_view(number, tensor) for number, tensor in enumerate(given)),
+        )
+        tokens = given[kernel["arguments"][0]].numel()
+        launch = {
+            "kernel": kernel["name"],
+            "grid": launcher.token_grid(tokens, 1),
+            "arguments": kernel["arguments"],
+        }
+        expected = [raw_buffer(tensor).make() for tensor in left]
+        bundle.add(f"{image}-{seed}", image, case, [launch], expected)
+
+
 def fill(bundle: Bundle) -> None:
     """Adds every case."""
     for number, spec in enumerate([*matrix.MATRIX, *matrix.OTHERS]):
@@ -194,6 +237,8 @@ def fill(bundle: Bundle) -> None:
         add_traps(bundle, spec)
     add_many_tokens(bundle, matrix.LAYER)
     add_many_tokens(bundle, matrix.NHD)
+    for name in FIELD:
+        add_field(bundle, name)
     for cast in casts.FP8_CASTS + casts.WIDE_CASTS:
         for fuse in ("on", "off"):
             add_cast(bundle, cast, fuse)

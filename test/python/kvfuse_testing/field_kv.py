@@ -98,3 +98,20 @@ def differences(library: abi.Library, name: str, seed: int) -> list[str]:
             torch_programs.storage(want[number]),
         )
     ]
+
+
+def call_arguments(name: str, seed: int) -> tuple[list, list]:
+    """Arguments of the function of an entry, before a call and after it."""
+    entry = field.ENTRIES[name]
+    names = [argument.name for argument in field.arguments(entry)]
+    given = dict(zip(names, field.inputs(entry, seed), strict=True))
+    want = field.inputs(entry, seed)
+    computed = COMPUTED.get(name, lambda _: {})(given)
+    returned = entry.function(*want)
+    if field.export(name).updates[0] is None:
+        want[0].copy_(returned)
+    left = given | computed
+    for number in field.cache_numbers(entry):
+        left[names[number]] = want[number]
+    arguments = argument_names(text(name))
+    return [(given | computed)[a] for a in arguments], [left[a] for a in arguments]
