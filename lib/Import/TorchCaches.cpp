@@ -186,8 +186,8 @@ bool CacheVersions::putBack(const SliceScatter &scatter) {
   Value old = getVersion(slice->base);
   if (!old)
     old = chain.lookup(slice->base);
-  bool isAll = slice->base.getType() == source->base.getType() &&
-               !slice->layout.isSliced();
+  bool isAll = !slice->layout.isSliced() &&
+               getOrigin(slice->base) == getOrigin(source->base);
   if (!isAll && (!old || !isUpdate(version, old, slice->layout.getPart())))
     return false;
   llvm::append_range(replaced, scatter.mask);

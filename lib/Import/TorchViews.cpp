@@ -9,6 +9,8 @@
 
 #include "TorchSlices.h"
 #include "TorchTypes.h"
+#include "kvfuse/Dialect/KV/IR/KV.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -75,6 +77,22 @@ Value torch::getViewBase(Value value) {
   while (isViewOp(value.getDefiningOp()))
     value = getViewSource(value.getDefiningOp());
   return value;
+}
+
+Value torch::getOrigin(Value value) {
+  while (Operation *op = getViewBase(value).getDefiningOp()) {
+    if (isToBuiltin(op) || isFromBuiltin(op))
+      value = op->getOperand(0);
+    else if (auto write = dyn_cast<kv::WriteOp>(op))
+      value = write.getDests().front();
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insert.getDest();
+    else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op))
+      value = extract.getSource();
+    else
+      break;
+  }
+  return getViewBase(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,10 +172,17 @@ LogicalResult ViewStep::dispatch(ViewKind kind) {
   switch (kind) {
   case ViewKind::None:
     llvm_unreachable("no view");
-  case ViewKind::Same:
-    if (type == view.type)
+  case ViewKind::Same: {
+    // A copy of a version of a cache into that cache is the version. A copy of
+    // anything else must not be written in place of it.
+    Operation *maker = view.base.getDefiningOp();
+    bool isVersion = maker && isFromBuiltin(maker);
+    if (type == view.type &&
+        (getTorchName(op) != "torch.aten.copy" ||
+         (isVersion && getOrigin(op->getOperand(0)) == getOrigin(view.base))))
       return success();
     return refuseCopy();
+  }
   case ViewKind::Clone: {
     // A copy in the order of memory, of all of a tensor: the program is a
     // function of it, whether it is written in place or not.

@@ -46,6 +46,10 @@ mlir::Value getViewSource(mlir::Operation *op);
 /// What is at the end of the view operations that make `value`.
 mlir::Value getViewBase(mlir::Value value);
 
+/// What `value` is a view or version of, through the writes of this import: an
+/// argument of the function, if it is a cache.
+mlir::Value getOrigin(mlir::Value value);
+
 /// An operation that puts a tensor into a slice of another: select_scatter,
 /// slice_scatter, as_strided_scatter, or where(arange == k, expand(x), base),
 /// to which torch decomposes select_scatter.

@@ -357,3 +357,22 @@ func.func @permuted(%cache: !torch.vtensor<[6,3,4,8],bf16>, %page: !torch.vtenso
   %5 = "torch.aten.transpose.int"(%2, %c1, %cm2) : (!torch.vtensor<[6,4,3,8],bf16>, !torch.int, !torch.int) -> !torch.vtensor<[6,3,4,8],bf16>
   return %5 : !torch.vtensor<[6,3,4,8],bf16>
 }
+
+// -----
+
+// A copy into the cache itself is its new version, one into another argument is
+// that argument's, in other memory.
+
+// CHECK-LABEL: func.func @copied_to_another(
+// CHECK:         %[[NEW:.+]] = kv.write
+// CHECK:         %[[SEEN:.+]] = "torch_c.from_builtin_tensor"(%[[NEW]])
+// CHECK:         %[[COPY:.+]] = "torch.aten.copy"(%arg1, %[[SEEN]],
+// CHECK-NEXT:    return %{{.+}}, %[[COPY]]
+func.func @copied_to_another(%cache: !torch.vtensor<[16,8],bf16>, %other: !torch.vtensor<[16,8],bf16>, %slots: !torch.vtensor<[5],si64>, %rows: !torch.vtensor<[5,8],bf16>) -> (!torch.vtensor<[16,8],bf16>, !torch.vtensor<[16,8],bf16>) {
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %list0 = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<optional<vtensor>>
+  %0 = "torch.aten.index_put"(%cache, %list0, %rows, %false) : (!torch.vtensor<[16,8],bf16>, !torch.list<optional<vtensor>>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
+  %1 = "torch.aten.copy"(%cache, %0, %false) : (!torch.vtensor<[16,8],bf16>, !torch.vtensor<[16,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
+  %2 = "torch.aten.copy"(%other, %1, %false) : (!torch.vtensor<[16,8],bf16>, !torch.vtensor<[16,8],bf16>, !torch.bool) -> !torch.vtensor<[16,8],bf16>
+  return %1, %2 : !torch.vtensor<[16,8],bf16>, !torch.vtensor<[16,8],bf16>
+}
