@@ -113,6 +113,11 @@ public:
     compressions.try_emplace(value, compression);
   }
 
+  /// Can `value` be used at `op`?
+  bool dominates(mlir::Value value, mlir::Operation *op) const {
+    return dominance.properlyDominates(value, op);
+  }
+
   /// A torch integer that is a constant or the size of a tensor, as an index
   /// for use at `op`.
   mlir::FailureOr<mlir::OpFoldResult> convertSize(mlir::Value value,

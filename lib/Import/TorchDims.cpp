@@ -160,6 +160,27 @@ static SmallVector<int64_t> getMergedShape(ArrayRef<DimGroup> groups,
   });
 }
 
+/// Collapses the groups `merging` of dimensions. Of rows, which may have any
+/// strides, dimensions of size 1 are left out by a slice, which copies nothing.
+static Value merge(OpBuilder &builder, Location loc, Value tensor,
+                   RankedTensorType merged,
+                   ArrayRef<ReassociationIndices> merging) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto isMerged = [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dim) {
+             return type.getDimSize(dim) != 1;
+           }) > 1;
+  };
+  Type element = type.getElementType();
+  bool isIndexOrMask =
+      element.isInteger(1) || element.isInteger(32) || element.isInteger(64);
+  if (isIndexOrMask || llvm::any_of(merging, isMerged))
+    return builder.createOrFold<tensor::CollapseShapeOp>(loc, merged, tensor,
+                                                         merging);
+  return tensor::createCanonicalRankReducingExtractSliceOp(builder, loc, tensor,
+                                                           merged);
+}
+
 Value torch::reshape(OpBuilder &builder, Location loc, Value tensor,
                      ArrayRef<int64_t> shape, bool keepsSizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -176,8 +197,7 @@ Value torch::reshape(OpBuilder &builder, Location loc, Value tensor,
   RankedTensorType merged = RankedTensorType::get(
       getMergedShape(*groups, type.getShape()), type.getElementType());
   if (merged != type)
-    tensor = builder.createOrFold<tensor::CollapseShapeOp>(loc, merged, tensor,
-                                                           merging);
+    tensor = merge(builder, loc, tensor, merged, merging);
   RankedTensorType result = type.clone(shape);
   if (merged != result)
     tensor = builder.createOrFold<tensor::ExpandShapeOp>(loc, result, tensor,

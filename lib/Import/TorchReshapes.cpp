@@ -132,6 +132,17 @@ static std::optional<Slice> readSlice(Operation *op, RankedTensorType from) {
   return Slice{*dim, *start, *step, count, /*drops=*/false};
 }
 
+/// Of two names for one part of a tensor the first one: they must not look like
+/// two index tensors.
+static Value findSame(ChainConverter &chain, tensor::ExtractSliceOp slice) {
+  for (Operation *user : slice.getSource().getUsers())
+    if (user != slice && isa<tensor::ExtractSliceOp>(user) &&
+        chain.dominates(user->getResult(0), slice) &&
+        isEquivalent(user->getResult(0), slice))
+      return user->getResult(0);
+  return slice;
+}
+
 /// slice(x), select(x) -> tensor.extract_slice
 static Value convertSlice(ChainConverter &chain, Operation *op) {
   bool isSelect = op->getNumOperands() == 3;
@@ -173,9 +184,10 @@ static Value convertSlice(ChainConverter &chain, Operation *op) {
       }));
   if (slice->drops)
     shape.erase(shape.begin() + slice->dim);
-  return tensor::ExtractSliceOp::create(
+  auto built = tensor::ExtractSliceOp::create(
       builder, loc, RankedTensorType::get(shape, dropSign(to).getElementType()),
       whole, offsets, sizes, strides);
+  return findSame(chain, built);
 }
 
 Conversion torch::getShapeConversion(StringRef name) {

@@ -313,6 +313,29 @@ func.func @parts(%x: !torch.vtensor<[5,2],si64>, %y: !torch.vtensor<[?],si64>, %
 
 // -----
 
+// Two names for one part are one index tensor.
+
+// CHECK-LABEL: func.func @same_part(
+// CHECK:         %[[PART:.+]] = tensor.extract_slice %{{.+}}[0] [3] [1] : tensor<8xi64> to tensor<3xi64>
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         kv.write at(%[[PART]] : tensor<3xi64>)
+// CHECK:         kv.write at(%[[PART]] : tensor<3xi64>)
+func.func @same_part(%x: !torch.vtensor<[8],si64>, %k: !torch.vtensor<[24,16],bf16>, %v: !torch.vtensor<[24,16],bf16>, %rows: !torch.vtensor<[3,16],bf16>) -> (!torch.vtensor<[24,16],bf16>, !torch.vtensor<[24,16],bf16>) {
+  %int0 = "torch.constant.int"() <{value = 0 : i64}> : () -> !torch.int
+  %int3 = "torch.constant.int"() <{value = 3 : i64}> : () -> !torch.int
+  %int1 = "torch.constant.int"() <{value = 1 : i64}> : () -> !torch.int
+  %a = "torch.aten.slice.Tensor"(%x, %int0, %int0, %int3, %int1) : (!torch.vtensor<[8],si64>, !torch.int, !torch.int, !torch.int, !torch.int) -> !torch.vtensor<[3],si64>
+  %list = "torch.prim.ListConstruct"(%a) : (!torch.vtensor<[3],si64>) -> !torch.list<vtensor>
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %0 = "torch.aten.index_put"(%k, %list, %rows, %false) : (!torch.vtensor<[24,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[24,16],bf16>
+  %b = "torch.aten.slice.Tensor"(%x, %int0, %int0, %int3, %int1) : (!torch.vtensor<[8],si64>, !torch.int, !torch.int, !torch.int, !torch.int) -> !torch.vtensor<[3],si64>
+  %list1 = "torch.prim.ListConstruct"(%b) : (!torch.vtensor<[3],si64>) -> !torch.list<vtensor>
+  %1 = "torch.aten.index_put"(%v, %list1, %rows, %false) : (!torch.vtensor<[24,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[24,16],bf16>
+  return %0, %1 : !torch.vtensor<[24,16],bf16>, !torch.vtensor<[24,16],bf16>
+}
+
+// -----
+
 // A redirect stays arithmetic (SX6), and so does a clamp: roots, in arith.
 
 // CHECK-LABEL: func.func @redirect(
