@@ -5,6 +5,7 @@
 //
 // Why it is legal. Every step replaces a value by one with the same elements:
 //
+// - Coordinates that are constant select a slice.
 // - A slice of a slice is one slice; putting a slice back into the slice that
 //   it was taken from, and that one into its pool, is putting it back into the
 //   pool.
@@ -22,9 +23,11 @@
 
 #include "kvfuse/Fusion/Passes.h"
 
+#include "ConstantCoordinates.h"
 #include "Slices.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVNORMALIZESLICES
@@ -193,9 +196,10 @@ static void takeOutBefore(WriteOp write) {
   }
 }
 
-/// Sizes of versions become sizes of what they are versions of: they are the
-/// same, and nobody needs an old version for them.
-static void askArgumentsForSizes(Operation *root) {
+/// Sizes of versions become sizes of what they are versions of, which is
+/// returned for each: they are the same, and nobody needs an old version for
+/// them.
+static DenseMap<Value, Value> askArgumentsForSizes(Operation *root) {
   DenseMap<Value, Value> first;
   auto add = [&](Value version, Value previous) {
     auto known = first.find(previous);
@@ -212,6 +216,7 @@ static void askArgumentsForSizes(Operation *root) {
       if (auto known = first.find(dim.getSource()); known != first.end())
         dim.getSourceMutable().assign(known->second);
   });
+  return first;
 }
 
 namespace {
@@ -222,7 +227,7 @@ struct KVNormalizeSlicesPass
     SmallVector<WriteOp> writes = collect<WriteOp>(root);
     if (writes.empty())
       return;
-    askArgumentsForSizes(root);
+    selectConstants(writes, askArgumentsForSizes(root));
     for (auto slice : collect<tensor::ExtractSliceOp>(root))
       composeExtraction(slice);
     for (auto insert : collect<tensor::InsertSliceOp>(root))

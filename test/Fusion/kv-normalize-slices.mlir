@@ -101,3 +101,39 @@ func.func @elsewhere(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<16x8x
   %p1 = tensor.insert_slice %k1 into %pool[8, 0] [8, 8] [1, 1] : tensor<8x8xf32> into tensor<16x8xf32>
   return %p1 : tensor<16x8xf32>
 }
+
+// -----
+
+// A constant coordinate selects a slice, if it is known to lie inside; its size
+// is asked of the argument, once. Coordinates that are sums are no slices.
+
+// CHECK-LABEL: func.func @constants(
+// CHECK-SAME:    %[[P0:[^:]*]]: tensor<6x?x2x8xf32>)
+// CHECK:         %[[N:.*]] = tensor.dim %[[P0]]
+// CHECK-NEXT:    %[[K0:.*]] = tensor.extract_slice %[[P0]][3, 0, 0, 0] [1, %[[N]], 1, 8]
+// CHECK-SAME:      to tensor<?x8xf32>
+// CHECK-NEXT:    %[[K1:.*]] = kv.write
+// CHECK-NEXT:      put %arg1 : {{.*}} into %[[K0]] : tensor<?x8xf32> map(#[[MAP:.*]])
+// CHECK-NEXT:    %[[P1:.*]] = tensor.insert_slice %[[K1]] into %[[P0]][3, 0, 0, 0] [1, %[[N]], 1, 8]
+// CHECK-NEXT:    %[[V0:.*]] = tensor.extract_slice %[[P1]][3, 0, 1, 0] [1, %[[N]], 1, 8]
+// CHECK-NEXT:    %[[V1:.*]] = kv.write
+// CHECK-NEXT:      put
+// CHECK-NEXT:    tensor.insert_slice %[[V1]] into %[[P1]][3, 0, 1, 0] [1, %[[N]], 1, 8]
+// CHECK-LABEL: func.func @outside(
+// CHECK-NOT:     tensor.extract_slice
+func.func @constants(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<6x?x2x8xf32>) -> tensor<6x?x2x8xf32> {
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %pool : tensor<6x?x2x8xf32> map(affine_map<(t, s, d) -> (3, s, 0, d)>)
+  %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %0 : tensor<6x?x2x8xf32> map(affine_map<(t, s, d) -> (3, s, 1, d)>)
+  return %1 : tensor<6x?x2x8xf32>
+}
+func.func @outside(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<6x?x8xf32>, %c: tensor<?x?x8xf32>) -> (tensor<6x?x8xf32>, tensor<6x?x8xf32>, tensor<?x?x8xf32>) {
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(skip)
+    put %k : tensor<?x8xf32> into %pool : tensor<6x?x8xf32> map(affine_map<(t, s, d) -> (6, s, d)>)
+  %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(skip)
+    put %k : tensor<?x8xf32> into %pool : tensor<6x?x8xf32> map(affine_map<(t, s, d) -> (-1, s, d)>)
+  %2 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(skip)
+    put %k : tensor<?x8xf32> into %c : tensor<?x?x8xf32> map(affine_map<(t, s, d) -> (0, s, d)>)
+  return %0, %1, %2 : tensor<6x?x8xf32>, tensor<6x?x8xf32>, tensor<?x?x8xf32>
+}

@@ -98,6 +98,7 @@ def KVNormalizeSlices : Pass<"kv-normalize-slices"> {
     slice, write, insertion, slice of the result, write, insertion. This pass
     brings other orders into that form:
 
+    - Coordinates that are constant, such as a layer number, select a slice.
     - Slices of slices become slices of the pool, insertions into slices
       insertions into the pool.
     - An insertion that puts back what a write returns moves up to that write.
@@ -155,7 +156,10 @@ def KVNormalizeSlices : Pass<"kv-normalize-slices"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect"];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def KVFoldRepeatedWrites : Pass<"kv-fold-repeated-writes"> {
@@ -331,6 +335,7 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
            "Make a refusal, or a module without any write, an error">
   ];
   let dependentDialects = [
+    "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"
   ];
 }

@@ -172,7 +172,34 @@ def at_once(program: Program) -> None:
         program.put_back(*cache, new)
 
 
-ORDERS = {"sequence": in_sequence, "at-once": at_once}
+def by_coordinates(program: Program) -> None:
+    """Without slices: layer, member and first column are in the map."""
+    for layer, member in program.caches:
+        index = program.layout.index(layer, member)
+        name = f"{MEMBERS[member]}{layer}"
+        pool = program.layout.tensor()
+        program.emit(
+            f"%p{name} = kv.write at(%slots : tensor<?xi64>) negative(wrap)"
+            f" out_of_bounds(trap) put %{name} : {ROWS} into {program.pool} : {pool}"
+            f" box map(affine_map<(t, s, h, d) -> ({coordinates(program.layout, index)})>)"
+        )
+        program.pool = f"%p{name}"
+
+
+def coordinates(layout: Layout, index: tuple) -> str:
+    """The coordinates of a row in the pool."""
+    row = iter(["s floordiv 4", "h", "s mod 4", "d"])
+    places = [str(i) if isinstance(i, int) else i for i in index if i is not ...]
+    made = [item if isinstance(item, str) else next(row) for item in places]
+    if places and isinstance(places[-1], slice) and places[-1] != FULL:
+        made.pop()
+        return ", ".join(
+            [*made, "s floordiv 4", "h", "s mod 4", f"d + {places[-1].start}"]
+        )
+    return ", ".join([*made, *row])
+
+
+ORDERS = {"sequence": in_sequence, "at-once": at_once, "coordinates": by_coordinates}
 
 
 def make_inputs(layout: Layout) -> tuple[torch.Tensor, list[torch.Tensor]]:
