@@ -105,8 +105,8 @@ void kvfuse::splitCollapsedRows(FusedDest &dest, unsigned numTokens,
     // Of dimensions of size 1 alone, the last is that of the result.
     bool isUnit = getNonUnitSizes(source, group).empty();
     for (int64_t from : group) {
-      dropped[from] =
-          isDropped || (source[from] == 1 && !(isUnit && from == group.back()));
+      bool isOnlyUnit = isUnit && from == group.back();
+      dropped[from] = isDropped || (source[from] == 1 && !isOnlyUnit);
       if (!dropped[from])
         order.push_back(getAffineDimExpr(part++, context));
     }
