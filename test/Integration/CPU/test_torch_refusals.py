@@ -9,7 +9,7 @@ itself leaves in torch eager.
 import pytest
 import torch
 
-from kvfuse_testing import field, field_torch
+from kvfuse_testing import field, field_torch, torch_programs
 from kvfuse_testing.remarks import read_remarks
 from kvfuse_testing.torch_interpreter import Interpreter
 from torch_mlir import fx
@@ -123,7 +123,7 @@ def registered_entry(request, monkeypatch) -> Entry:
 def remarks_of(compiler, entry: Entry):
     """The text of the export, and kvfuse's remarks on it."""
     exported = field.export(entry.name)
-    mutates = ",".join(map(str, exported.mutated(entry)))
+    mutates = ",".join(map(str, exported.mutated))
     options = ("--target=cpu", "--emit=kv", "--remarks", f"--mutates={mutates}")
     result = compiler.run("-", "-o", "/dev/null", *options, text=exported.text)
     assert result.returncode == 0, result.stderr.decode()
@@ -189,6 +189,6 @@ def test_device_loop(compiler, tmp_path):
     assert '"torch.aten.index_put"' in lines[remark.line - 1]
     assert '"torch.prim.Loop"' in lines[remark.cause - 1]
 
-    left = field_torch.generic(compiler, caller.read_text())
+    left = torch_programs.generic(compiler, caller.read_text())
     (found,) = Interpreter(left, None).run("main", [*inputs])
     assert torch.equal(found, torch.index_put(inputs[0], (inputs[1],), inputs[2]))
