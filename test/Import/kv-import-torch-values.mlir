@@ -38,22 +38,21 @@ func.func @scalars(%slots: !torch.vtensor<[5],si64>, %k: !torch.vtensor<[5,8],bf
 // A scale that is a tensor of one element, in the type that torch promotes to.
 
 // CHECK-LABEL: func.func @tensors(
-// CHECK-SAME:    %{{.+}}: tensor<5xi64>, %[[K:[^:]+]]: tensor<?x8xbf16>, %[[SCALE:[^:]+]]: tensor<1xf32>, %[[OWN:[^:]+]]: tensor<bf16>,
+// CHECK-SAME:    %{{.+}}: tensor<5xi64>, %[[K:[^:]+]]: tensor<?x8xbf16>, %[[SCALE:[^:]+]]: tensor<1xf32>, %[[SCALAR:[^:]+]]: tensor<f32>,
 // CHECK:         %[[WIDE:.+]] = kv.cast %[[K]] : tensor<?x8xbf16> to tensor<?x8xf32>
 // CHECK:         %[[S:.+]] = tensor.extract %[[SCALE]][%{{.+}}] : tensor<1xf32>
 // CHECK:         %[[SCALES:.+]] = tensor.splat %[[S]][%{{.+}}] : tensor<?x8xf32>
 // CHECK:         %[[A:.+]] = arith.divf %[[WIDE]], %[[SCALES]] : tensor<?x8xf32>
-// CHECK:         %[[B:.+]] = kv.cast %[[A]] : tensor<?x8xf32> to tensor<?x8xbf16>
-// CHECK:         %[[T:.+]] = tensor.extract %[[OWN]][] : tensor<bf16>
-// CHECK:         %[[T32:.+]] = kv.cast %[[T]] : bf16 to f32
-// CHECK:         tensor.splat %[[T32]]
-// CHECK:         arith.mulf
+// CHECK:         %[[T:.+]] = tensor.extract %[[SCALAR]][] : tensor<f32>
+// CHECK:         %[[SCALARS:.+]] = tensor.splat %[[T]][%{{.+}}] : tensor<?x8xf32>
+// CHECK:         %[[B:.+]] = arith.mulf %[[A]], %[[SCALARS]] : tensor<?x8xf32>
+// CHECK:         kv.cast %[[B]] : tensor<?x8xf32> to tensor<?x8xbf16>
 // CHECK-NOT:     torch
-func.func @tensors(%slots: !torch.vtensor<[5],si64>, %k: !torch.vtensor<[?,8],bf16>, %scale: !torch.vtensor<[1],f32>, %own: !torch.vtensor<[],bf16>, %cache: !torch.vtensor<[24,8],bf16>) -> !torch.vtensor<[24,8],bf16> {
+func.func @tensors(%slots: !torch.vtensor<[5],si64>, %k: !torch.vtensor<[?,8],bf16>, %scale: !torch.vtensor<[1],f32>, %scalar: !torch.vtensor<[],f32>, %cache: !torch.vtensor<[24,8],bf16>) -> !torch.vtensor<[24,8],bf16> {
   %a = "torch.aten.div.Tensor"(%k, %scale) : (!torch.vtensor<[?,8],bf16>, !torch.vtensor<[1],f32>) -> !torch.vtensor<[?,8],f32>
+  %b = "torch.aten.mul.Tensor"(%a, %scalar) : (!torch.vtensor<[?,8],f32>, !torch.vtensor<[],f32>) -> !torch.vtensor<[?,8],f32>
   %int15 = "torch.constant.int"() <{value = 15 : i64}> : () -> !torch.int
-  %b = "torch.prims.convert_element_type"(%a, %int15) : (!torch.vtensor<[?,8],f32>, !torch.int) -> !torch.vtensor<[?,8],bf16>
-  %c = "torch.aten.mul.Tensor"(%b, %own) : (!torch.vtensor<[?,8],bf16>, !torch.vtensor<[],bf16>) -> !torch.vtensor<[?,8],bf16>
+  %c = "torch.prims.convert_element_type"(%b, %int15) : (!torch.vtensor<[?,8],f32>, !torch.int) -> !torch.vtensor<[?,8],bf16>
   %list = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<vtensor>
   %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
   %0 = "torch.aten.index_put"(%cache, %list, %c, %false) : (!torch.vtensor<[24,8],bf16>, !torch.list<vtensor>, !torch.vtensor<[?,8],bf16>, !torch.bool) -> !torch.vtensor<[24,8],bf16>
