@@ -614,7 +614,7 @@ def TT1(kc, k, p: int = 3):
 @entry(
     "kc bf16 1 H S D; vc bf16 1 H S D; pb i64 =arS; k bf16 1 H T D; v bf16 1 H T D",
     "fuse",
-    launches=(1, 1),
+    launches=(2,),
 )
 def TT2(kc, vc, pb, k, v):
     """S16: Positions from a buffer that advances after the writes."""

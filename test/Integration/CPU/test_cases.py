@@ -268,6 +268,18 @@ def test_H1_head_dimensions_differ(compiler):
     check(compiler, write, arguments, (2,))
 
 
+def test_H2_two_page_sizes_in_one_buffer(compiler):
+    """What the two writes name may be the same memory: they stay apart, in their
+    order, as two kernels."""
+
+    def write(buffer, slots, k, v):
+        paged(buffer.view(4, 16, 1, 8), slots, k)
+        paged(buffer.view(2, 32, 1, 8), slots, v)
+
+    arguments = (zeros(512), torch.tensor([32]), rows(1, 1, 8), rows(1, 1, 8, seed=1))
+    check(compiler, write, arguments, (1, 1))
+
+
 def test_H3_rows_wider_than_the_cache(compiler):
     """A mismatch is an error, never a part of the row."""
     arguments = (zeros(2, 4, 2, 8), torch.tensor([1]), rows(1, 2, 16))

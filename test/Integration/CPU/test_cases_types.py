@@ -260,3 +260,39 @@ def test_J5_scale_is_a_number(compiler):
 def test_J5_scale_has_one_element(compiler, shape):
     scales = torch.full(shape, 0.5), torch.full(shape, 2.0)
     check(compiler, scaled, scaled_arguments(*scales), (2,))
+
+
+PER_HEAD = torch.tensor([0.5, 2.0, 1.0])
+
+
+def test_J5_scale_for_each_head_stays_outside(compiler):
+    """The importer leaves the division to torch."""
+    scales = PER_HEAD[:, None], 1 + PER_HEAD[:, None]
+    check(compiler, scaled, scaled_arguments(*scales), (2,))
+
+
+@pytest.mark.parametrize("fuse", ["on", "off"])
+def test_J5_scale_for_each_head_is_refused(compiler, fuse):
+    """In IR the write is refused, and runs as a chain."""
+    text = """
+    func.func @layer(%c: tensor<4x3x8xf8E4M3FN> {bufferization.writable = true},
+                     %s: tensor<2xi64>, %v: tensor<2x3x8xf32>, %scale: tensor<3xf32>)
+        -> tensor<4x3x8xf8E4M3FN> {
+      %e = tensor.empty() : tensor<2x3x8xf32>
+      %b = linalg.broadcast ins(%scale : tensor<3xf32>) outs(%e : tensor<2x3x8xf32>)
+          dimensions = [0, 2]
+      %d = arith.divf %v, %b : tensor<2x3x8xf32>
+      %x = kv.cast %d saturating : tensor<2x3x8xf32> to tensor<2x3x8xf8E4M3FN>
+      %0 = kv.write at(%s : tensor<2xi64>) negative(wrap) out_of_bounds(trap)
+        put %x : tensor<2x3x8xf8E4M3FN> into %c : tensor<4x3x8xf8E4M3FN>
+            map(affine_map<(t, s, h, d) -> (s, h, d)>)
+      return %0 : tensor<4x3x8xf8E4M3FN>
+    }"""
+    compiled = torch_programs.compile_text(compiler, text, f"--fuse={fuse}")
+    assert compiled.launches == ()
+    assert compiled.reasons == (("scale-rank",) if fuse == "on" else ())
+    cache, _, slots, k, *_ = scaled_arguments(None, None)
+    got = torch_programs.guarded(cache)
+    compiled.library.call("layer", got, slots, k, PER_HEAD)
+    cache[slots] = (k / PER_HEAD[:, None]).to(cache.dtype)
+    assert torch_programs.same_bytes(got, cache)

@@ -28,7 +28,7 @@ DTYPES = {
 
 #: Entries whose rows or indices are copied into another shape before the write,
 #: for their strides are not known.
-COPIED = frozenset(("V5", "LC1", "ET3", "SA2"))
+COPIED = frozenset(("V5", "ET3", "SA2"))
 #: Named index data with a number for each token -> the dimension of the tokens.
 TOKEN_INDICES = {"slotspad1": 1} | dict.fromkeys(
     ("slots", "slotspad", "page", "off", "pagepair", "mask", "ar3", "bidx", "bpos"), 0

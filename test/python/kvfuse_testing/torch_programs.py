@@ -134,15 +134,15 @@ class Compiled:
 
     `launches` has the number of caches of each fused kernel, `reasons` the names
     of the refusals with repetitions, `error` the message if it stopped. `kernels`
-    counts all kernels, those in front of a write too. `caller` is the rest of the
-    module, None if all of it is in the library.
+    counts all kernels, those in front of a write too. `caller` runs the rest of the
+    module, and is None if all of it is in the library.
     """
 
     launches: tuple[int, ...]
     reasons: tuple[str, ...]
     kernels: int = 0
     error: str = ""
-    caller: str | None = None
+    caller: Interpreter | None = None
     library: abi.Library | None = None
 
 
@@ -171,7 +171,7 @@ def compile_text(compiler: Compiler, text: str, *options: str) -> Compiled:
         tuple(sorted(site["destinations"] for site in sites)),
         reasons,
         kernels=sum(function["launches"] for function in functions),
-        caller=None if whole else generic(compiler, left),
+        caller=None if whole else Interpreter(generic(compiler, left), library),
         library=library,
     )
 
@@ -198,10 +198,9 @@ def arithmetic_left(compiled: Compiled) -> list[str]:
     """Index arithmetic that stands in front of a call of a fused write."""
     if compiled.caller is None:
         return []
-    sources = Interpreter(compiled.caller, None).sources("main")
     return [
         source
-        for source, kind in sources
+        for source, kind in compiled.caller.sources("main")
         if ARITHMETIC.match(source) and re.search(r"i(32|64)>$", kind)
     ]
 
@@ -209,7 +208,7 @@ def arithmetic_left(compiled: Compiled) -> list[str]:
 def run(compiled: Compiled, exported: Exported, tensors: list) -> list:
     """The function's results; caches that were written in place are results too."""
     if compiled.caller is not None:
-        return Interpreter(compiled.caller, compiled.library).run("main", tensors)
+        return compiled.caller.run("main", tensors)
     compiled.library.call("main", *tensors)
     # Results that are mutated arguments are not returned, and there are no others:
     # what a function returns without a declared mutation is its first cache.
