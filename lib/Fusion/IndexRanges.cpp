@@ -56,7 +56,7 @@ static arith::CmpIPredicate swapSides(arith::CmpIPredicate predicate) {
 
 /// `range` where it is on the left of `predicate`, a comparison that holds, and
 /// `other` on the right.
-static ConstantIntRanges restrict(ConstantIntRanges range,
+static ConstantIntRanges restrict(const ConstantIntRanges &range,
                                   arith::CmpIPredicate predicate,
                                   const ConstantIntRanges &other) {
   APInt low = range.smin(), high = range.smax();
