@@ -19,7 +19,10 @@ def KVImportTorch : Pass<"kv-import-torch", "::mlir::ModuleOp"> {
     `aten.index_put` (also `_unsafe_index_put` and `index_put.hacked_twin`),
     `index_copy` and `scatter.src` become `kv.write`; the last two take no
     negative index (SX4). What feeds a write, index arithmetic, masks, casts and
-    scales, becomes operations of kv, arith, linalg and tensor.
+    scales, becomes operations of kv, arith, linalg and tensor. Indices and rows
+    that one mask picks (`x[mask]`) are taken whole, with the mask as that of the
+    write; where they are picked differently the write is refused
+    (`data-dependent`).
 
     A cache may be seen through views. Slices (`select`, `slice`, `narrow`,
     `as_strided`) become `tensor.extract_slice` and `tensor.insert_slice` of the

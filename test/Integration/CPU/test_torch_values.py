@@ -78,7 +78,9 @@ def check(compiler, function, tensors, launches=(1,)) -> None:
         compiled = torch_programs.compile_exported(compiler, exported, fuse)
         assert not compiled.error
         assert fuse == "off" or compiled.launches == launches
-        assert not torch_programs.differences(compiled, exported, function, tensors, [0])
+        assert not torch_programs.differences(
+            compiled, exported, function, tensors, [0]
+        )
 
 
 @pytest.mark.parametrize("value", VALUES)
