@@ -8,6 +8,7 @@ bits: bytes decide whether kvfuse does the same.
 
 import pytest
 import torch
+
 from kvfuse_testing import torch_programs
 
 TOKENS, SLOTS, WIDTH = 6, 24, 40
