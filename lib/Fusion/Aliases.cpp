@@ -9,6 +9,7 @@
 
 #include "Slices.h"
 #include "kvfuse/Remarks/Refusal.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -143,7 +144,7 @@ void Aliases::addUsers() {
 void Aliases::addResultsOf(OpOperand &use) {
   Operation *user = use.getOwner();
   // Elementwise operations compute new tensors.
-  if (isa<WriteOp, tensor::DimOp>(user) ||
+  if (isa<WriteOp, bufferization::AllocTensorOp, tensor::DimOp>(user) ||
       OpTrait::hasElementwiseMappableTraits(user) ||
       user->hasAttr(kNewResultsAttr))
     return;

@@ -33,6 +33,24 @@ static BlockArgument getArgument(func::FuncOp func, Value memref) {
                                                           : BlockArgument();
 }
 
+/// Is `memref` read by a write that was refused (`alias-value`), and so got a
+/// copy of what may be part of the cache?
+static bool isReadByRefusedWrite(Value memref) {
+  return llvm::any_of(memref.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto write = dyn_cast<WriteOp>(user))
+      return isRefused(write) && write.isDpsInput(&use);
+    if (isa<memref::CastOp>(user))
+      return isReadByRefusedWrite(user->getResult(0));
+    auto call = dyn_cast<func::CallOp>(user);
+    if (!call)
+      return false;
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    return isReadByRefusedWrite(callee.getArgument(use.getOperandNumber()));
+  });
+}
+
 namespace {
 /// The arguments that functions write, calls included.
 class WrittenArguments {
@@ -48,7 +66,8 @@ public:
     if (walk.wasInterrupted())
       return failure();
     walk = func.walk([&](memref::CopyOp copy) {
-      if (!caches.contains(getBufferBase(copy.getSource())))
+      if (!caches.contains(getBufferBase(copy.getSource())) ||
+          isReadByRefusedWrite(copy.getTarget()))
         return WalkResult::advance();
       copy.emitError("SM5: a cache is copied");
       return WalkResult::interrupt();

@@ -46,6 +46,14 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
+/// Do the destinations of one base take the same coordinates to the same
+/// places?
+static bool hasSamePlace(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
+  tensor::ExtractSliceOp one = getSlice(lhs, i), other = getSlice(rhs, j);
+  return lhs.getMap(i) == rhs.getMap(j) && !one == !other &&
+         (!one || isSameSlice(one, other));
+}
+
 namespace {
 /// Neighbouring writes, in program order.
 class Group {
@@ -65,13 +73,18 @@ public:
   }
   /// Is `op` a write of the group, or does it put back what one returns?
   bool contains(Operation *op) { return ops.contains(op); }
-  /// SM2: may `write` put rows where the group puts some?
-  bool mayOverlap(WriteOp write) {
+  /// SM2: a write of the group that may put rows where `write` puts some, and
+  /// whether they surely are the same: the cache is written once more.
+  struct Overlap {
+    WriteOp member;
+    bool isCertain;
+  };
+  std::optional<Overlap> findOverlap(WriteOp write) {
     for (auto [i, dest] : llvm::enumerate(write.getDests()))
       for (auto [member, j] : dests.lookup(bases->lookup(dest)))
         if (!areRowsApart(member, j, write, i))
-          return true;
-    return false;
+          return Overlap{member, hasSamePlace(member, j, write, i)};
+    return std::nullopt;
   }
 
 private:
@@ -287,6 +300,22 @@ private:
     return false;
   }
 
+  /// SM2: may `write` put rows where `group` puts some? Emits a remark if that
+  /// is not certain, and clears `joins`.
+  static bool isWrittenAgain(Group &group, WriteOp write, bool &joins) {
+    auto overlap = group.findOverlap(write);
+    if (!overlap || overlap->isCertain)
+      return overlap.has_value();
+    emitRefusal(write, Refusal::DestAlias,
+                "this write and an earlier one may put rows into one part of "
+                "a buffer",
+                "take slices with constant offsets, or pass the caches as "
+                "arguments of their own",
+                overlap->member.getLoc());
+    joins = false;
+    return true;
+  }
+
   /// If `write` begins a group right behind `previous` for no other reason than
   /// its tokens, emits a remark.
   static bool hasTokensOf(WriteOp previous, WriteOp write, CacheBases &bases) {
@@ -322,7 +351,8 @@ private:
       bool joins = true;
       if (group == groups.end())
         group = &groups.emplace_back(bases);
-      else if (group->mayOverlap(write) || dependsOn(*group, write) ||
+      else if (dependsOn(*group, write) ||
+               isWrittenAgain(*group, write, joins) ||
                !(joins = join(*group, write)))
         *group = Group(bases);
       if (joins && group->members.empty() && previous)

@@ -96,6 +96,31 @@ static bool checkOldContents(WriteOp write, unsigned i, const Aliases &old) {
   return true;
 }
 
+/// SM3: the write reads what may be part of the cache that is its destination,
+/// `base`. It reads a copy instead, by itself. Fails if that would be a copy of
+/// the whole cache.
+static LogicalResult readCopies(WriteOp write, const Aliases &old, Value base) {
+  // Slices stay next to their write.
+  Operation *first = getWithSlices(write).front();
+  OpBuilder builder(first);
+  for (OpOperand *input : write.getDpsInputOperands()) {
+    if (!old.contains(input->get()))
+      continue;
+    auto type = cast<RankedTensorType>(input->get().getType());
+    if (type == base.getType())
+      return failure();
+    Operation *def = input->get().getDefiningOp();
+    if (def && def->getBlock() == first->getBlock() &&
+        first->isBeforeInBlock(def))
+      builder.setInsertionPoint(write);
+    input->set(bufferization::AllocTensorOp::create(
+        builder, write.getLoc(), type, /*dynamicSizes=*/{}, input->get()));
+  }
+  write->setAttr(kRefusedAttr,
+                 builder.getStringAttr(stringifyRefusal(Refusal::AliasValue)));
+  return success();
+}
+
 /// Is nothing that the write reads, or writes besides, part of the cache that
 /// is its destination `i`?
 static bool checkDisjoint(WriteOp write, unsigned i, const Aliases &old,
@@ -105,7 +130,8 @@ static bool checkDisjoint(WriteOp write, unsigned i, const Aliases &old,
     emitRefusal(write, Refusal::AliasValue,
                 "what the write reads may share memory with the cache",
                 "copy the values before they are written", base.getLoc());
-    return false;
+    if (failed(readCopies(write, old, base)))
+      return false;
   }
   for (auto [j, other] : llvm::enumerate(write.getDests()))
     if (j != i && (old.contains(other) || bases.lookup(other) == base)) {

@@ -29,7 +29,8 @@ private:
 
 /// SM3 and SM5, on SSA: may all destinations of `write` be written in place? If
 /// not, emits a remark `cache-copied`, `old-cache-live`, `alias-value` or
-/// `dest-alias`.
+/// `dest-alias`. Where copies of what the write reads would do, it gets them,
+/// and is refused (`alias-value`), but may be done.
 bool mayWriteInPlace(mlir::kv::WriteOp write, CacheBases &bases,
                      OldContents &oldContents);
 

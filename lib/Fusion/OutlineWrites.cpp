@@ -68,11 +68,12 @@ static bool isKnown(Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return isForKernels(extract);
   return isa_and_nonnull<KVDialect, arith::ArithDialect>(op->getDialect()) ||
-         isa<affine::AffineApplyOp, linalg::IndexOp, linalg::YieldOp,
-             tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
-             tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp,
-             tensor::GenerateOp, tensor::InsertSliceOp, tensor::SplatOp,
-             tensor::YieldOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+         isa<affine::AffineApplyOp, bufferization::AllocTensorOp,
+             linalg::IndexOp, linalg::YieldOp, tensor::CastOp,
+             tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::GenerateOp,
+             tensor::InsertSliceOp, tensor::SplatOp, tensor::YieldOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Can `func` be compiled whole: known operations, and arguments of types that
@@ -87,6 +88,15 @@ static bool isWhollyKnown(func::FuncOp func) {
                                                   : WalkResult::interrupt();
   });
   return !walk.wasInterrupted();
+}
+
+/// Is `op` the copy of what a write reads, made because that may be part of the
+/// cache?
+static bool isCopyForWrite(Operation *op) {
+  auto copy = dyn_cast_or_null<bufferization::AllocTensorOp>(op);
+  return copy && copy.getCopy() && op->hasOneUse() &&
+         isa<WriteOp>(*op->user_begin()) &&
+         isRefused(cast<WriteOp>(*op->user_begin()));
 }
 
 namespace {
@@ -110,15 +120,14 @@ struct KVOutlineWritesPass
     bool found = false;
     for (func::FuncOp func : funcs) {
       SmallVector<Site> sites;
-      bool anyLeft = false;
+      bool anyLeft = false, anyRefused = false;
       CacheBases bases;
       OldContents oldContents;
       func.walk([&](Block *block) {
-        collectSites(*block, bases, oldContents, sites, anyLeft);
+        collectSites(*block, bases, oldContents, sites, anyLeft, anyRefused);
       });
-      if (anyLeft && required) {
-        func.emitError("a write may not be done in place, and fusing is "
-                       "required");
+      if (anyRefused && required) {
+        func.emitError("a write was not fused, and fusing is required");
         return signalPassFailure();
       }
       if (sites.empty())
@@ -146,7 +155,8 @@ private:
   /// Runs of neighbouring writes of `block` that may be done in place. Slices
   /// that are taken out for them and put back stand between.
   void collectSites(Block &block, CacheBases &bases, OldContents &oldContents,
-                    SmallVectorImpl<Site> &sites, bool &anyLeft) {
+                    SmallVectorImpl<Site> &sites, bool &anyLeft,
+                    bool &anyRefused) {
     Run run(bases, oldContents);
     auto endRun = [&] {
       addSites(run.getWrites(), sites);
@@ -161,7 +171,9 @@ private:
           endRun();
         continue;
       }
-      if (!mayWriteInPlace(write, bases, oldContents)) {
+      bool mayWrite = mayWriteInPlace(write, bases, oldContents);
+      anyRefused |= !mayWrite || isRefused(write);
+      if (!mayWrite) {
         anyLeft = true;
         endRun();
         continue;
@@ -257,6 +269,10 @@ private:
       llvm::SetVector<Operation *> found;
       while (!worklist.empty()) {
         Operation *def = worklist.pop_back_val().getDefiningOp();
+        if (isCopyForWrite(def)) {
+          found.insert(def);
+          continue;
+        }
         if (!def || isa<WriteOp>(def) || !isKnown(def) || !isPure(def) ||
             def->getNumRegions() != 0 || readsCache(def) || !found.insert(def))
           continue;

@@ -82,7 +82,8 @@ void Outliner::outline(Site &site) {
   for (Operation *op : llvm::reverse(site.body))
     op->erase();
   for (Operation *producer : llvm::reverse(site.producers))
-    if (isOpTriviallyDead(producer))
+    if (isOpTriviallyDead(producer) ||
+        (isa<bufferization::AllocTensorOp>(producer) && producer->use_empty()))
       producer->erase();
 }
 

@@ -1,6 +1,6 @@
 // RUN: kvfuse-opt %s -split-input-file --verify-diagnostics -pass-pipeline='builtin.module(kv-outline-writes{required=true})'
 
-// expected-error @below {{a write may not be done in place, and fusing is required}}
+// expected-error @below {{a write was not fused, and fusing is required}}
 func.func @undeclared(%s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : tensor<?x8xf32> into %c : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)

@@ -110,13 +110,20 @@ func.func @used_before(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %pool: tensor<2x8
 // -----
 
 // Values: what an unknown operation makes of a slice may share memory with that
-// slice, and of the pool with all of it.
+// slice, and of the pool with all of it. Such a write reads a copy.
 
 // CHECK-LABEL: func.func @values(
 // CHECK:         call @kv_write_0
-// CHECK:         kv.write
+// CHECK:         call @[[COPIES:[a-z_0-9]+]](
 // CHECK-LABEL: func.func @values_of_pool(
-// CHECK:         kv.write
+// CHECK:         call @[[COPIES]](
+// CHECK:       func.func @[[COPIES]](
+// CHECK-SAME:      %[[POOL:[^: ]*]]: tensor<2x8x8xf32> {bufferization.writable = true}
+// CHECK-SAME:      %[[X:[^:, ]*]]: tensor<8x8xf32>
+// CHECK:         %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK:         tensor.extract_slice %[[POOL]]
+// CHECK:         put %[[COPY]]
+// CHECK-SAME:      kv.refused = "alias-value"
 func.func @values(%s: tensor<8xi64>, %pool: tensor<2x8x8xf32> {bufferization.writable = true}) -> tensor<2x8x8xf32> {
   %old = tensor.extract_slice %pool[1, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<2x8x8xf32> to tensor<8x8xf32>
   %x = "unknown.view"(%old) : (tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -283,9 +283,11 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
     cache must be an argument declared `bufferization.writable = true`,
     `tf.aliasing_output` or `jax.buffer_donor`, or else `cache-copied`; the old
     contents must have no later use, or else `old-cache-live`; the write must not
-    read the cache as values or indices (`alias-value`), nor write it twice
-    (`dest-alias`). Such writes are left where they are. Neighbours of which one
-    reads what the other writes are done one after the other (`alias-value`).
+    write it twice (`dest-alias`). Such writes are left where they are. A write
+    that may read part of the cache, as values or indices, reads a copy and is
+    done by itself (`alias-value`); of a whole cache none is made. Neighbours of
+    which one reads what the other writes are done one after the other
+    (`alias-value`).
 
     Before: kv IR on tensors. After: no write that may be done in place stands
     outside `module @kvfuse`.

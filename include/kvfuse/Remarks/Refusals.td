@@ -131,7 +131,7 @@ def Overlap : Refusal<"Overlap", 5, "overlap"> {
 }
 
 def DestAlias : Refusal<"DestAlias", 6, "dest-alias"> {
-  let passes = ["kv-outline-writes", "kv-merge-writes"];
+  let passes = ["kv-group-writes", "kv-outline-writes", "kv-merge-writes"];
   let short = "two destinations may share memory";
   let found = [{
     Two writes of the same tokens go to views of one buffer that are not known to
@@ -158,7 +158,10 @@ def AliasValue : Refusal<"AliasValue", 7, "alias-value"> {
     operation made of it. The chain read everything first (SM1, SM3).
   }];
   let needed = "Values in memory of their own.";
-  let change = "Copy them (`.clone()`) before the write.";
+  let change = [{
+    Copy them (`.clone()`) before the write. The compiled function does so
+    meanwhile, unless they are the whole cache: that is an error.
+  }];
 }
 
 def Order : Refusal<"Order", 8, "order"> {
