@@ -7,6 +7,7 @@ leaves of the module is run by torch, the writes by the compiled functions, and
 all bytes are compared with the function itself in torch eager.
 """
 
+import concurrent.futures
 import dataclasses
 import hashlib
 import json
@@ -19,7 +20,7 @@ import torch
 from torch_mlir import fx
 
 from . import abi
-from .compile import Compiler
+from .compile import CompileError, Compiler
 from .torch_interpreter import Interpreter
 
 #: Bytes before and after each tensor in its allocation.
@@ -152,7 +153,9 @@ def compile_text(compiler: Compiler, text: str, *options: str) -> Compiled:
     report, caller = (compiler.folder / f"{key}.{kind}" for kind in ("report", "kv"))
     output = ["-", "--emit=kv", "-o", str(caller), f"--report={report}", "--remarks"]
     options = ("--target=cpu", *options)
-    shown = compiler.run(*output, *options, text=text)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        built = pool.submit(compile_library, compiler, text, options)
+        shown = compiler.run(*output, *options, text=text)
     messages = shown.stderr.decode()
     names = REMARK.findall(messages)
     reasons = tuple(sorted(name for name in names if name != "fused"))
@@ -161,10 +164,7 @@ def compile_text(compiler: Compiler, text: str, *options: str) -> Compiled:
     functions = json.loads(report.read_text())["functions"]
     sites = [site for function in functions for site in function["fused"]]
     left = caller.read_text()
-    library = None
-    if "module @kvfuse" in left:
-        path = compiler.compile(text, "--emit=shared", "-O0", *options)
-        library = abi.Library(path)
+    library = built.result() if "module @kvfuse" in left else None
     # A module of known operations alone is compiled whole.
     whole = "!torch" not in left
     return Compiled(
@@ -174,6 +174,17 @@ def compile_text(compiler: Compiler, text: str, *options: str) -> Compiled:
         caller=None if whole else Interpreter(generic(compiler, left), library),
         library=library,
     )
+
+
+def compile_library(
+    compiler: Compiler, text: str, options: Sequence[str]
+) -> abi.Library | None:
+    """The compiled functions, None if there are none."""
+    try:
+        path = compiler.compile(text, "--emit=shared", "-O0", *options)
+    except CompileError:
+        return None
+    return abi.Library(path)
 
 
 def generic(compiler: Compiler, text: str) -> str:
