@@ -46,14 +46,6 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// Do the destinations of one base take the same coordinates to the same
-/// places?
-static bool hasSamePlace(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
-  tensor::ExtractSliceOp one = getSlice(lhs, i), other = getSlice(rhs, j);
-  return lhs.getMap(i) == rhs.getMap(j) && !one == !other &&
-         (!one || isSameSlice(one, other));
-}
-
 namespace {
 /// Neighbouring writes, in program order.
 class Group {
@@ -73,18 +65,14 @@ public:
   }
   /// Is `op` a write of the group, or does it put back what one returns?
   bool contains(Operation *op) { return ops.contains(op); }
-  /// SM2: a write of the group that may put rows where `write` puts some, and
-  /// whether they surely are the same: the cache is written once more.
-  struct Overlap {
-    WriteOp member;
-    bool isCertain;
-  };
-  std::optional<Overlap> findOverlap(WriteOp write) {
+  /// SM2: a write of the group that may put rows where `write` puts some, or
+  /// null.
+  WriteOp findOverlap(WriteOp write) {
     for (auto [i, dest] : llvm::enumerate(write.getDests()))
       for (auto [member, j] : dests.lookup(bases->lookup(dest)))
         if (!areRowsApart(member, j, write, i))
-          return Overlap{member, hasSamePlace(member, j, write, i)};
-    return std::nullopt;
+          return member;
+    return {};
   }
 
 private:
@@ -300,20 +288,17 @@ private:
     return false;
   }
 
-  /// SM2: may `write` put rows where `group` puts some? Emits a remark if that
-  /// is not certain, and clears `joins`.
-  static bool isWrittenAgain(Group &group, WriteOp write, bool &joins) {
-    auto overlap = group.findOverlap(write);
-    if (!overlap || overlap->isCertain)
-      return overlap.has_value();
-    emitRefusal(write, Refusal::DestAlias,
-                "this write and an earlier one may put rows into one part of "
-                "a buffer",
-                "take slices with constant offsets, or pass the caches as "
-                "arguments of their own",
-                overlap->member.getLoc());
-    joins = false;
-    return true;
+  /// SM2: may `write` put rows where `group` puts some? Then emits a remark.
+  static bool mayOverlap(Group &group, WriteOp write) {
+    WriteOp member = group.findOverlap(write);
+    if (member)
+      emitRefusal(write, Refusal::DestAlias,
+                  "this write and an earlier one may put rows into one part of "
+                  "a buffer",
+                  "write each part once, to slices with constant offsets or to "
+                  "caches that are arguments of their own",
+                  member.getLoc());
+    return bool(member);
   }
 
   /// If `write` begins a group right behind `previous` for no other reason than
@@ -349,12 +334,14 @@ private:
         return other.members.front().hasSameTokens(write);
       });
       bool joins = true;
-      if (group == groups.end())
+      if (group == groups.end()) {
         group = &groups.emplace_back(bases);
-      else if (dependsOn(*group, write) ||
-               isWrittenAgain(*group, write, joins) ||
-               !(joins = join(*group, write)))
+      } else if (dependsOn(*group, write)) {
         *group = Group(bases);
+      } else if (mayOverlap(*group, write) || !join(*group, write)) {
+        *group = Group(bases);
+        joins = false;
+      }
       if (joins && group->members.empty() && previous)
         joins = hasTokensOf(previous, write, bases);
       if (required && !joins)

@@ -349,6 +349,7 @@ func.func @apart(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %kc: tensor<?x8xf32>, %
   %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %k : tensor<?x8xf32> into %kc : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   "unknown.op"() : () -> ()
+  // expected-remark @below {{[Missed] dest-alias}}
   %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %k : tensor<?x8xf32> into %0 : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   "unknown.op"() : () -> ()
