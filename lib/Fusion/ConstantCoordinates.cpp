@@ -57,12 +57,22 @@ static bool isSelected(WriteOp write, unsigned i, unsigned dim) {
          constant.getValue() < write.getDestType(i).getDimSize(dim);
 }
 
-void ConstantSelector::select(WriteOp write, unsigned i) {
-  AffineMap map = write.getMap(i);
-  auto dims = llvm::seq<unsigned>(0, map.getNumResults());
+/// Do some coordinates of destination `i` of `write` select a slice? Not beside
+/// another dimension of size 1: buffers do not tell which of them the slice
+/// drops.
+static bool selectsSlice(WriteOp write, unsigned i) {
+  auto dims = llvm::seq<unsigned>(0, write.getMap(i).getNumResults());
   auto isConstant = [&](unsigned dim) { return isSelected(write, i, dim); };
-  if (llvm::none_of(dims, isConstant) || llvm::all_of(dims, isConstant))
+  return llvm::any_of(dims, isConstant) && !llvm::all_of(dims, isConstant) &&
+         llvm::all_of(dims, [&](unsigned dim) {
+           return isConstant(dim) || write.getDestType(i).getDimSize(dim) != 1;
+         });
+}
+
+void ConstantSelector::select(WriteOp write, unsigned i) {
+  if (!selectsSlice(write, i))
     return;
+  AffineMap map = write.getMap(i);
   Value pool = write.getDests()[i];
   auto type = cast<RankedTensorType>(pool.getType());
   OpBuilder builder(write);
@@ -72,7 +82,7 @@ void ConstantSelector::select(WriteOp write, unsigned i) {
   SmallVector<int64_t> shape;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     strides.push_back(one);
-    if (isConstant(dim)) {
+    if (isSelected(write, i, dim)) {
       int64_t value = cast<AffineConstantExpr>(expr).getValue();
       offsets.push_back(builder.getIndexAttr(value));
       sizes.push_back(one);

@@ -22,17 +22,6 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// A write repeated on its own result, once its chain is seen through, leaves
-/// the cache as it is.
-static WriteOp foldRepetition(WriteOp write) {
-  auto previous = write.getDests()[0].getDefiningOp<WriteOp>();
-  if (!previous || !write.repeats(previous))
-    return write;
-  write->replaceAllUsesWith(previous);
-  write.erase();
-  return previous;
-}
-
 /// What was found in the way, and what to change, by reason.
 static std::pair<std::string, StringRef> describe(const Fault &fault) {
   std::string name = fault.cause->getName().getStringRef().str();
@@ -97,7 +86,7 @@ struct KVFuseChainsPass : kvfuse::impl::KVFuseChainsBase<KVFuseChainsPass> {
     DenseMap<Value, Value> replaced;
     for (ChainFuser &fuser : fusers) {
       SmallVector<Value> results = fuser.getResults();
-      WriteOp fused = foldRepetition(fuser.rewrite(replaced));
+      WriteOp fused = fuser.rewrite(replaced);
       for (auto [before, now] : llvm::zip_equal(results, fused.getResults()))
         replaced[before] = now;
     }

@@ -82,8 +82,10 @@ template <typename OpT> static SmallVector<OpT> collect(Operation *root) {
 
 /// insert(insert(%y, %slice), %pool), where %slice is the same slice of %pool
 /// -> insert(%y, %pool); of several insertions into %slice, one after the
-/// other.
-static void composeInsertion(tensor::InsertSliceOp insert) {
+/// other. Returns the insertions into the pool, in order, or none if `insert`
+/// stays as it is.
+static SmallVector<tensor::InsertSliceOp>
+composeInsertion(tensor::InsertSliceOp insert) {
   SmallVector<tensor::InsertSliceOp> chain;
   Value start = insert.getSource();
   while (auto inner = start.getDefiningOp<tensor::InsertSliceOp>()) {
@@ -93,17 +95,19 @@ static void composeInsertion(tensor::InsertSliceOp insert) {
   auto outer = start.getDefiningOp<tensor::ExtractSliceOp>();
   if (chain.empty() || !outer || outer.getSource() != insert.getDest() ||
       !isSameSlice(outer, insert))
-    return;
+    return {};
+  SmallVector<tensor::InsertSliceOp> inserts;
   Value pool = insert.getDest();
   for (tensor::InsertSliceOp inner : llvm::reverse(chain)) {
     OpBuilder builder(inner->getContext());
     builder.setInsertionPointAfter(inner);
     FailureOr<Geometry> composed = compose(builder, outer, inner);
     if (failed(composed))
-      return;
-    pool = tensor::InsertSliceOp::create(
+      return {};
+    inserts.push_back(tensor::InsertSliceOp::create(
         builder, inner.getLoc(), inner.getSource(), pool, composed->offsets,
-        composed->sizes, composed->strides);
+        composed->sizes, composed->strides));
+    pool = inserts.back();
     // For whoever uses the slice between.
     auto again = cast<tensor::ExtractSliceOp>(builder.clone(*outer));
     again.getSourceMutable().assign(pool);
@@ -115,6 +119,7 @@ static void composeInsertion(tensor::InsertSliceOp insert) {
   }
   insert.replaceAllUsesWith(pool);
   insert.erase();
+  return inserts;
 }
 
 /// Puts `insert` behind what it puts back, and lets it name the elements by the
@@ -219,6 +224,26 @@ static DenseMap<Value, Value> askArgumentsForSizes(Operation *root) {
   return first;
 }
 
+/// Puts back early what `insert` puts back, in one step, and takes what is used
+/// behind it out of the version that it leaves: the next insertion may need
+/// that to be composed.
+static void putBackEarly(tensor::InsertSliceOp insert,
+                         DominanceInfo &dominance) {
+  SmallVector<tensor::InsertSliceOp> inserts = composeInsertion(insert);
+  for (tensor::InsertSliceOp composed : inserts)
+    putBackEarly(composed, dominance);
+  if (!inserts.empty())
+    return;
+  tensor::ExtractSliceOp slice = getWrittenSlice(insert);
+  if (!slice)
+    return;
+  insert = moveUp(insert, slice, dominance);
+  for (tensor::InsertSliceOp each : putBackEach(insert, slice)) {
+    takeOutAgain(each, slice, dominance);
+    readNewestVersion(each, dominance);
+  }
+}
+
 namespace {
 struct KVNormalizeSlicesPass
     : kvfuse::impl::KVNormalizeSlicesBase<KVNormalizeSlicesPass> {
@@ -230,21 +255,10 @@ struct KVNormalizeSlicesPass
     selectConstants(writes, askArgumentsForSizes(root));
     for (auto slice : collect<tensor::ExtractSliceOp>(root))
       composeExtraction(slice);
-    for (auto insert : collect<tensor::InsertSliceOp>(root))
-      composeInsertion(insert);
-
     // In program order: each insertion finds the slices of the one before it.
     DominanceInfo dominance(root);
-    for (auto insert : collect<tensor::InsertSliceOp>(root)) {
-      tensor::ExtractSliceOp slice = getWrittenSlice(insert);
-      if (!slice)
-        continue;
-      insert = moveUp(insert, slice, dominance);
-      for (tensor::InsertSliceOp each : putBackEach(insert, slice)) {
-        takeOutAgain(each, slice, dominance);
-        readNewestVersion(each, dominance);
-      }
-    }
+    for (auto insert : collect<tensor::InsertSliceOp>(root))
+      putBackEarly(insert, dominance);
     for (WriteOp write : writes)
       takeOutBefore(write);
     auto slices = collect<tensor::ExtractSliceOp>(root);

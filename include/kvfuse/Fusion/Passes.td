@@ -34,9 +34,6 @@ def KVFuseChains : Pass<"kv-fuse-chains"> {
     before a reshape, a transposition or a broadcast. A value, page or offset
     with other users stays for them (SM6).
 
-    A write repeated on its own result, with the same rows at the same places, is
-    folded away.
-
     Divisions that round otherwise, narrowing and sums in 32 bits are seen
     through where ranges show that they change nothing: upstream's integer range
     analysis, selections by a comparison, the write's own mask, or its promise

@@ -1,4 +1,4 @@
-// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-fuse-chains)' | FileCheck %s
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-fuse-chains,kv-fold-repeated-writes)' | FileCheck %s
 
 // A write that the program repeats on its own result, with page and offset
 // computed again, is folded away; anything else that differs keeps it.
