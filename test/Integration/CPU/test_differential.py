@@ -154,6 +154,8 @@ def test_more_programs(compiler, seed):
 SPOILED = 15
 #: Features that may make the compiler refuse a write.
 REFUSED = {"mixed-division", "index-overflow"}
+#: Of a write that is refused it is also said that its rows are written twice.
+NAMED_BESIDES = {"dest-alias"}
 
 
 def programs_to_spoil() -> Iterator[tuple[int, Program]]:
@@ -174,6 +176,7 @@ def test_refused(compiler, tmp_path, spoil, fuse):
             "-", "-o", str(output), *OPTIONS, fuse, text=program.text()
         )
         reasons = set(re.findall(r"error: ([a-z-]+):", result.stderr.decode()))
+        reasons -= NAMED_BESIDES
         assert result.returncode == 1, program.text()
         assert reasons == {programs.SPOILERS[spoil]}, program.text()
         assert not result.stdout and not output.exists()

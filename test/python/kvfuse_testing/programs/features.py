@@ -19,7 +19,7 @@ FEATURES = {
     "clamp": 0.1,
     # Caches
     "pool": 0.2,
-    "early-slice": 0.0,
+    "early-slice": 0.2,
     "boxes": 0.1,
     # Control flow
     "conditional": 0.08,
