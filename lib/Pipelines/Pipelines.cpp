@@ -21,6 +21,7 @@
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -99,8 +100,8 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm,
 
     bufferization::OneShotBufferizePassOptions bufferize;
     bufferize.bufferizeFunctionBoundaries = true;
-    // Slices before what is computed from them: the slice is a view, and what is
-    // computed is new, not the other way round.
+    // Slices before what is computed from them: the slice is a view, and what
+    // is computed is new, not the other way round.
     bufferize.analysisHeuristic = "top-down";
     bufferize.functionBoundaryTypeConversion =
         bufferization::LayoutMapOption::FullyDynamicLayoutMap;
@@ -173,7 +174,10 @@ void kvfuse::buildCPUPipeline(OpPassManager &pm) {
     nested.addPass(createKVEmulateGPU());
     // Temporaries of an unfused chain end with the host code.
     bufferization::buildBufferDeallocationPipeline(nested, {});
+    // Functions of small floats in f32 too, as LLVM would compute them.
+    nested.addPass(math::createMathExtendToSupportedTypes());
     addStructureLowering(nested);
+    nested.addPass(createKVSmallFloatsToBits());
     nested.addPass(createKVTrapToStatus());
     nested.addPass(createConvertToLLVMPass());
     nested.addPass(createReconcileUnrealizedCastsPass());

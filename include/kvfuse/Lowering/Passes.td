@@ -191,6 +191,40 @@ def KVEmulateGPU : Pass<"kv-emulate-gpu", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVSmallFloatsToBits : Pass<"kv-small-floats-to-bits", "::mlir::ModuleOp"> {
+  let summary = "carry floats of less than 32 bits as integers";
+  let description = [{
+    Overview: every bf16, f16 and 8-bit float that is left, be it a value, a
+    block argument, a parameter, a constant or the element of a buffer, becomes an
+    integer of its width with the same bits. LLVM carries a small float in an f32
+    from block to block where the CPU has no register for it, by calls of a
+    library that need not be there; it leaves integers alone. A parameter of
+    `main` that is a bf16 is therefore a `uint16_t` in C.
+
+    Nothing may compute with small floats any more: that is an error. So is the
+    declaration of a function with one for parameter or result.
+
+    Before: unstructured control flow on memrefs, after
+    `kv-expand-casts`. After: no float type of less than 32 bits.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: bf16, %a: memref<4xbf16>, %i: index) {
+      memref.store %x, %a[%i] : memref<4xbf16>
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @f(%x: i16, %a: memref<4xi16>, %i: index) {
+      memref.store %x, %a[%i] : memref<4xi16>
+      return
+    }
+    ```
+  }];
+}
+
 def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
   let summary = "turn asserts into error returns";
   let description = [{

@@ -15,7 +15,12 @@ import torch
 
 
 #: Scalar arguments by their Python type.
-SCALARS = {float: ctypes.c_float, bool: ctypes.c_bool, int: ctypes.c_int64}
+SCALARS = {
+    float: ctypes.c_float,
+    bool: ctypes.c_bool,
+    int: ctypes.c_int64,
+    ctypes.c_uint16: lambda bits: bits,
+}
 
 
 class KernelError(RuntimeError):
@@ -51,10 +56,13 @@ class Library:
     def __init__(self, path: pathlib.Path) -> None:
         self.library = ctypes.CDLL(str(path))
 
-    def call(self, name: str, *arguments: torch.Tensor | float) -> None:
+    def call(
+        self, name: str, *arguments: torch.Tensor | float | ctypes.c_uint16
+    ) -> None:
         """Calls function `name`; raises KernelError with its message if it fails.
 
-        A Python float is an f32 argument, a bool an i1 and an int an index.
+        A Python float is an f32 argument, a bool an i1 and an int an index. The
+        bits of a 16-bit float come as a uint16.
         """
         function = getattr(self.library, f"_mlir_ciface_{name}")
         function.restype = ctypes.c_char_p
