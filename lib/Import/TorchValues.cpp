@@ -43,18 +43,21 @@ static TypedAttr getScale(OpBuilder &builder, Value value) {
   return builder.getF32FloatAttr(static_cast<float>(*scalar));
 }
 
-/// Is `value` a tensor of one 32-bit element that scales the rows `rows` as it
-/// is? A scalar tensor of another type than the rows is not: whether it is
+/// Is `value` a tensor of one element that scales the rows `rows` as it is? A
+/// scalar tensor of another type than the rows is not: whether it is
 /// rounded to their type first depends on the device.
 static bool isScaleTensor(Value value, Value rows) {
   RankedTensorType type = readTensorType(value.getType());
   RankedTensorType rowType = readTensorType(rows.getType());
   return type && type.hasStaticShape() && type.getNumElements() == 1 &&
-         type.getRank() <= rowType.getRank() && type.getElementType().isF32() &&
-         (type.getRank() > 0 || rowType.getElementType().isF32());
+         type.getRank() <= rowType.getRank() &&
+         isScalable(type.getElementType()) &&
+         (type.getRank() > 0 ||
+          type.getElementType() == rowType.getElementType());
 }
 
-/// The only element of `tensor` in every element of a tensor like `rows`.
+/// The only element of `tensor`, as a float of 32 bits, in every element of a
+/// tensor like `rows`.
 static Value splatElement(OpBuilder &builder, Location loc, Value tensor,
                           Value rows) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -62,10 +65,11 @@ static Value splatElement(OpBuilder &builder, Location loc, Value tensor,
   for (Value &zero : zeros)
     zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value element = tensor::ExtractOp::create(builder, loc, tensor, zeros);
-  return tensor::SplatOp::create(
+  Value splat = tensor::SplatOp::create(
       builder, loc,
-      cast<RankedTensorType>(rows.getType()).clone(builder.getF32Type()),
-      element, tensor::createDynamicDimValues(builder, loc, rows));
+      cast<RankedTensorType>(rows.getType()).clone(element.getType()), element,
+      tensor::createDynamicDimValues(builder, loc, rows));
+  return castTo(builder, loc, splat, builder.getF32Type());
 }
 
 /// mul(x, s) -> kv.cast(arith.mulf(kv.cast(x), s)), div the same, for a

@@ -102,6 +102,18 @@ def test_scale_of_own_type(compiler, dtype):
     check(compiler, function, tensors)
 
 
+@pytest.mark.parametrize("scale", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_quotient_by_small_float(compiler, dtype, scale):
+    """Rows and scale are divided in the type that torch promotes to."""
+
+    def function(cache, slots, rows, scale):
+        put(cache, slots, rows / scale)
+
+    tensors = (*arguments(dtype, torch.bfloat16), torch.tensor([0.37]).to(scale))
+    check(compiler, function, tensors)
+
+
 @pytest.mark.parametrize("value", ["div", "clamp"])
 def test_bits(compiler, value):
     def function(cache, slots, rows, scale):

@@ -9,7 +9,7 @@ from .model import Dim, Element, Range, Slice, Type
 from .tokens import TokenBuilder
 
 #: Element types that the arith dialect computes in.
-COMPUTED = ("f32", "f16")
+COMPUTED = ("f32", "f16", "bf16")
 #: Numbers to scale by; all are exact in each of the types above.
 SCALES = (0.5, 3.0, -1.0, 1.0, 448.0, 0.0)
 #: Bounds of a clamp.
