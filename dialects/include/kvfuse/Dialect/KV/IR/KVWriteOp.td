@@ -58,7 +58,7 @@ def KV_WriteOp : KV_Op<"write", [
     Of tokens with equal coordinates each stored element comes from one (SX7).
     Bytes that are not addressed are not written (SM4). Destinations of one
     operation are disjoint, and values do not overlap them (SM2, SM3): that is
-    for whoever builds the operation to know.
+    for whoever builds the operation to know. Two may be parts of one memref.
 
     The tensor form has no memory effect and returns the new caches; it is
     speculatable only if nothing can trap. The buffer form writes in place.
