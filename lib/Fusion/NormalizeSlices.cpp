@@ -244,27 +244,28 @@ static void putBackEarly(tensor::InsertSliceOp insert,
   }
 }
 
+void kvfuse::normalizeSlices(Operation *root) {
+  SmallVector<WriteOp> writes = collect<WriteOp>(root);
+  if (writes.empty())
+    return;
+  selectConstants(writes, askArgumentsForSizes(root));
+  for (auto slice : collect<tensor::ExtractSliceOp>(root))
+    composeExtraction(slice);
+  // In program order: each insertion finds the slices of the one before it.
+  DominanceInfo dominance(root);
+  for (auto insert : collect<tensor::InsertSliceOp>(root))
+    putBackEarly(insert, dominance);
+  for (WriteOp write : writes)
+    takeOutBefore(write);
+  auto slices = collect<tensor::ExtractSliceOp>(root);
+  for (tensor::ExtractSliceOp slice : llvm::reverse(slices))
+    if (slice->use_empty())
+      slice.erase();
+}
+
 namespace {
 struct KVNormalizeSlicesPass
     : kvfuse::impl::KVNormalizeSlicesBase<KVNormalizeSlicesPass> {
-  void runOnOperation() override {
-    Operation *root = getOperation();
-    SmallVector<WriteOp> writes = collect<WriteOp>(root);
-    if (writes.empty())
-      return;
-    selectConstants(writes, askArgumentsForSizes(root));
-    for (auto slice : collect<tensor::ExtractSliceOp>(root))
-      composeExtraction(slice);
-    // In program order: each insertion finds the slices of the one before it.
-    DominanceInfo dominance(root);
-    for (auto insert : collect<tensor::InsertSliceOp>(root))
-      putBackEarly(insert, dominance);
-    for (WriteOp write : writes)
-      takeOutBefore(write);
-    auto slices = collect<tensor::ExtractSliceOp>(root);
-    for (tensor::ExtractSliceOp slice : llvm::reverse(slices))
-      if (slice->use_empty())
-        slice.erase();
-  }
+  void runOnOperation() override { normalizeSlices(getOperation()); }
 };
 } // namespace

@@ -111,6 +111,7 @@ struct KVOutlineWritesPass
           << kWritesModule << "' is needed for the module of cache writes";
       return signalPassFailure();
     }
+    normalizeSlices(getOperation());
     SmallVector<func::FuncOp> funcs;
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (!func.isExternal())

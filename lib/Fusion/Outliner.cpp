@@ -122,6 +122,9 @@ func::FuncOp Outliner::build(Site &site, ValueRange inputs,
   auto func = func::FuncOp::create(
       getLoc(site), "kv_write_0",
       builder.getFunctionType(inputs.getTypes(), outputs.getTypes()));
+  // Bufferization in place is certain inside the function, not for what its
+  // operations and the caller's would be together.
+  func.setNoInline(true);
   Block *body = func.addEntryBlock();
   IRMapping mapping;
   mapping.map(inputs, body->getArguments());

@@ -56,6 +56,11 @@ llvm::SmallVector<mlir::Operation *> getWithSlices(mlir::kv::WriteOp write);
 void readNewestVersion(mlir::tensor::InsertSliceOp insert,
                        mlir::DominanceInfo &dominance);
 
+/// What kv-normalize-slices does. Passes that rely on its form do it again:
+/// canonicalization, for one, makes the slice of a version what was put back
+/// there.
+void normalizeSlices(mlir::Operation *root);
+
 } // namespace kvfuse
 
 #endif // KVFUSE_FUSION_SLICES_H

@@ -11,7 +11,7 @@
 // CHECK:           func.func @kv_write_0(
 // CHECK-SAME:        %[[KC:[^:]*]]: tensor<?x8xf32> {bufferization.writable = true}, %[[VC:[^:]*]]: tensor<?x8xbf16> {bufferization.writable = true},
 // CHECK-SAME:        %[[K:[^:]*]]: tensor<?x8xf32> {bufferization.writable = false}, %[[V:[^:]*]]: tensor<?x8xbf16> {bufferization.writable = false},
-// CHECK-SAME:        %[[S:[^:]*]]: tensor<?xi64> {bufferization.writable = false}) -> (tensor<?x8xf32>, tensor<?x8xbf16>) {
+// CHECK-SAME:        %[[S:[^:]*]]: tensor<?xi64> {bufferization.writable = false}) -> (tensor<?x8xf32>, tensor<?x8xbf16>) attributes {no_inline} {
 // CHECK-NEXT:        %[[A:.*]] = kv.write at(%[[S]] :
 // CHECK-NEXT:          put %[[K]] : {{.*}} into %[[KC]] :
 // CHECK-NEXT:        %[[B:.*]] = kv.write at(%[[S]] :

@@ -308,7 +308,7 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
         func.func @kv_write_0(%c: tensor<?x8xf32> {bufferization.writable = true},
                               %v: tensor<?x8xf32> {bufferization.writable = false},
                               %s: tensor<?xi64> {bufferization.writable = false})
-            -> tensor<?x8xf32> {
+            -> tensor<?x8xf32> attributes {no_inline} {
           %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
             put %v : tensor<?x8xf32> into %c : tensor<?x8xf32>
                 map(affine_map<(t, s, d) -> (s, d)>)
@@ -335,6 +335,7 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
+    "::mlir::affine::AffineDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"
   ];
 }

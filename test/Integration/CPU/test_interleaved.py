@@ -27,10 +27,16 @@ GENERAL = [
     "inline",
 ]
 #: Stages on the whole module, and on module @kvfuse, as kvfuse-to-gpu runs them.
-OUTER = ["kv-fuse-chains", "kv-group-writes", "kv-outline-writes"]
+OUTER = [
+    "kv-fuse-chains",
+    "kv-normalize-slices",
+    "kv-fold-repeated-writes",
+    "kv-group-writes",
+    "kv-outline-writes",
+]
 INNER = [
     "convert-elementwise-to-linalg",
-    "one-shot-bufferize{bufferize-function-boundaries"
+    "one-shot-bufferize{bufferize-function-boundaries analysis-heuristic=top-down"
     " function-boundary-type-conversion=fully-dynamic-layout-map}",
     "kv-check-in-place",
     "kv-merge-writes",
