@@ -224,11 +224,41 @@ static DenseMap<Value, Value> askArgumentsForSizes(Operation *root) {
   return first;
 }
 
+/// What `insert` puts into an older version than the one that `slice` was taken
+/// out of, and that differs in this slice only, it puts into that one: nothing
+/// is left of the difference. Canonicalization skips such versions.
+static void skipNoVersion(tensor::InsertSliceOp insert,
+                          tensor::ExtractSliceOp slice) {
+  Value version = slice.getSource();
+  while (version != insert.getDest()) {
+    auto between = version.getDefiningOp<tensor::InsertSliceOp>();
+    if (!between || !isSameSlice(slice, between))
+      return;
+    version = between.getDest();
+  }
+  insert.getDestMutable().assign(slice.getSource());
+}
+
+/// insert(extract(p), p) -> p, where both name the same slice.
+static bool foldInsertion(tensor::InsertSliceOp insert) {
+  auto slice = insert.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || !isSameSlice(slice, insert))
+    return false;
+  skipNoVersion(insert, slice);
+  if (slice.getSource() != insert.getDest())
+    return false;
+  insert.replaceAllUsesWith(insert.getDest());
+  insert.erase();
+  return true;
+}
+
 /// Puts back early what `insert` puts back, in one step, and takes what is used
 /// behind it out of the version that it leaves: the next insertion may need
 /// that to be composed.
 static void putBackEarly(tensor::InsertSliceOp insert,
                          DominanceInfo &dominance) {
+  if (foldInsertion(insert))
+    return;
   SmallVector<tensor::InsertSliceOp> inserts = composeInsertion(insert);
   for (tensor::InsertSliceOp composed : inserts)
     putBackEarly(composed, dominance);
@@ -237,6 +267,7 @@ static void putBackEarly(tensor::InsertSliceOp insert,
   tensor::ExtractSliceOp slice = getWrittenSlice(insert);
   if (!slice)
     return;
+  skipNoVersion(insert, slice);
   insert = moveUp(insert, slice, dominance);
   for (tensor::InsertSliceOp each : putBackEach(insert, slice)) {
     takeOutAgain(each, slice, dominance);

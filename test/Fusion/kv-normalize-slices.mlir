@@ -206,3 +206,39 @@ func.func @layer_part_head(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x
   %p1 = tensor.insert_slice %l2 into %pool[3, 0, 0, 0, 0] [1, 2, 16, 3, 8] [1, 1, 1, 1, 1] : tensor<2x16x3x8xf32> into tensor<6x2x16x3x8xf32>
   return %p1 : tensor<6x2x16x3x8xf32>
 }
+
+// -----
+
+// Canonicalization skips a version that is written over: the second insertion
+// goes into the oldest one. Putting back what was just taken out is nothing.
+
+// CHECK-LABEL: func.func @skipped_version(
+// CHECK-SAME:      %[[POOL:[^:]*]]: tensor<2x8x8xf32>
+// CHECK:         %[[A:.*]] = tensor.extract_slice %[[POOL]][0, 0, 0]
+// CHECK:         %[[AW:.*]] = kv.write
+// CHECK:           into %[[A]]
+// CHECK:         %[[P1:.*]] = tensor.insert_slice %[[AW]] into %[[POOL]][0, 0, 0]
+// CHECK:         %[[B:.*]] = tensor.extract_slice %[[P1]][0, 0, 0]
+// CHECK:         %[[BW:.*]] = kv.write
+// CHECK:           into %[[B]]
+// CHECK:         %[[P2:.*]] = tensor.insert_slice %[[BW]] into %[[P1]][0, 0, 0]
+// CHECK:         scf.if
+// CHECK-NEXT:      scf.yield %[[P2]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      scf.yield %[[P2]]
+func.func @skipped_version(%pool: tensor<2x8x8xf32>, %s: tensor<?xi64>, %t: tensor<?xi64>, %k: tensor<?x8xf32>, %flag: i1) -> tensor<2x8x8xf32> {
+  %0 = tensor.extract_slice %pool[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<2x8x8xf32> to tensor<8x8xf32>
+  %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %0 : tensor<8x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %1 into %pool[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<2x8x8xf32>
+  %2 = kv.write at(%t : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %1 : tensor<8x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %2 into %pool[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<2x8x8xf32>
+  %r = scf.if %flag -> tensor<2x8x8xf32> {
+    scf.yield %p2 : tensor<2x8x8xf32>
+  } else {
+    %p3 = tensor.insert_slice %2 into %pool[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<2x8x8xf32>
+    scf.yield %p3 : tensor<2x8x8xf32>
+  }
+  return %r : tensor<2x8x8xf32>
+}
