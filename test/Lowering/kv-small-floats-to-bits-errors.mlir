@@ -1,4 +1,4 @@
-// RUN: kvfuse-opt %s -kv-small-floats-to-bits -split-input-file -verify-diagnostics
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-small-floats-to-bits)' -split-input-file -verify-diagnostics
 
 func.func @computes(%x: bf16) -> bf16 {
   // expected-error @below {{'arith.addf' op computes with a float of less than 32 bits, which should have become one of 32}}

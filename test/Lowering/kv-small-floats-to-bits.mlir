@@ -1,4 +1,4 @@
-// RUN: kvfuse-opt %s -kv-small-floats-to-bits -split-input-file | FileCheck %s
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-small-floats-to-bits)' -split-input-file | FileCheck %s
 
 // The parameter, the argument of a block and the element that is stored.
 

@@ -48,8 +48,8 @@ void recordRemarks(mlir::MLIRContext &context,
 using LaunchCounts = llvm::MapVector<mlir::StringAttr, unsigned>;
 LaunchCounts countUnfusedLaunches(mlir::ModuleOp module);
 
-/// The report on `module` after `buildGPUPipeline`. `assumptions` are rules that
-/// the bytes rely on and that nothing tests.
+/// The report on `module` after `buildGPUPipeline`. `assumptions` are rules
+/// that the bytes rely on and that nothing tests.
 llvm::json::Value makeReport(mlir::ModuleOp module, const LaunchCounts &unfused,
                              llvm::ArrayRef<RecordedRemark> remarks,
                              llvm::ArrayRef<std::string> assumptions);

@@ -185,9 +185,10 @@ def add_cast(bundle: Bundle, cast: casts.Cast, fuse: str) -> None:
     bundle.add(image, image, case, launches, expected)
 
 
-#: Spellings of the field whose kernels differ from a layer's: byte addresses,
-#: selectors, pairs of rank 2, masks, row numbers, scales of every type, casts.
-FIELD = ("ET3", "G1", "G5", "KT3", "NV1", "NV3", "ON1", "T8", "T9", "V7")
+#: Spellings of the field whose kernels differ from a layer's (byte addresses, pairs
+#: of rank 2, masks, row numbers, scales of every type, casts) and take the
+#: function's arguments as they are.
+FIELD = ("ET3", "G1", "G5", "KT3", "NV1", "NV3", "ON1", "T8")
 #: An element type for each width, where only bytes count.
 RAW = {1: "e4m3fn", 2: "bf16", 4: "i32", 8: "i64"}
 
