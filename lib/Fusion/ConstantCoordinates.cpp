@@ -54,7 +54,9 @@ OpFoldResult ConstantSelector::getSize(Value version, unsigned dim) {
 static bool isSelected(WriteOp write, unsigned i, unsigned dim) {
   auto constant = dyn_cast<AffineConstantExpr>(write.getMap(i).getResult(dim));
   return constant && constant.getValue() >= 0 &&
-         constant.getValue() < write.getDestType(i).getDimSize(dim);
+         constant.getValue() < write.getDestType(i).getDimSize(dim) &&
+         // There is nothing to choose from.
+         write.getDestType(i).getDimSize(dim) != 1;
 }
 
 /// Do some coordinates of destination `i` of `write` select a slice? Not beside
