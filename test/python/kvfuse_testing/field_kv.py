@@ -77,41 +77,45 @@ def compile_entry(compiler: Compiler, name: str, fuse: str) -> Compiled:
     return torch_programs.compile_text(compiler, text(name), f"--fuse={fuse}")
 
 
-def differences(library: abi.Library, name: str, seed: int) -> list[str]:
-    """Compares the caches that a call leaves with torch eager."""
+def eager_call(name: str, seed: int) -> tuple[dict, dict]:
+    """Tensors by name: the arguments of an entry with what is computed from them,
+    and the arguments as a call in torch eager leaves them."""
     entry = field.ENTRIES[name]
     names = [argument.name for argument in field.arguments(entry)]
     given = field.inputs(entry, seed)
     got = dict(zip(names, map(torch_programs.guarded, given), strict=True))
     got |= COMPUTED.get(name, lambda _: {})(got)
-    library.call(name, *(got[argument] for argument in argument_names(text(name))))
     want = [torch_programs.guarded(tensor) for tensor in given]
     returned = entry.function(*want)
     if field.export(name).updates[0] is None:
         # A function that returns a new cache: the compiled one wrote its first.
         want[0].copy_(returned)
+    return got, dict(zip(names, want, strict=True))
+
+
+def cache_names(name: str) -> list[str]:
+    """The arguments of an entry that are caches."""
+    entry = field.ENTRIES[name]
+    arguments = field.arguments(entry)
+    return [arguments[number].name for number in field.cache_numbers(entry)]
+
+
+def differences(library: abi.Library, name: str, seed: int) -> list[str]:
+    """Compares the caches that a call leaves with torch eager."""
+    got, want = eager_call(name, seed)
+    library.call(name, *(got[argument] for argument in argument_names(text(name))))
     return [
-        f"argument {names[number]} differs"
-        for number in field.cache_numbers(entry)
+        f"argument {cache} differs"
+        for cache in cache_names(name)
         if not torch.equal(
-            torch_programs.storage(got[names[number]]),
-            torch_programs.storage(want[number]),
+            torch_programs.storage(got[cache]), torch_programs.storage(want[cache])
         )
     ]
 
 
 def call_arguments(name: str, seed: int) -> tuple[list, list]:
     """Arguments of the function of an entry, before a call and after it."""
-    entry = field.ENTRIES[name]
-    names = [argument.name for argument in field.arguments(entry)]
-    given = dict(zip(names, field.inputs(entry, seed), strict=True))
-    want = field.inputs(entry, seed)
-    computed = COMPUTED.get(name, lambda _: {})(given)
-    returned = entry.function(*want)
-    if field.export(name).updates[0] is None:
-        want[0].copy_(returned)
-    left = given | computed
-    for number in field.cache_numbers(entry):
-        left[names[number]] = want[number]
+    got, want = eager_call(name, seed)
+    left = got | {cache: want[cache] for cache in cache_names(name)}
     arguments = argument_names(text(name))
-    return [(given | computed)[a] for a in arguments], [left[a] for a in arguments]
+    return [got[a] for a in arguments], [left[a] for a in arguments]
