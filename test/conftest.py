@@ -3,6 +3,7 @@
 """What all Python tests share: import paths and the compiler."""
 
 import logging
+import os
 import pathlib
 import sys
 
@@ -10,6 +11,10 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "python"), str(HERE / "Exports"), str(HERE / "Field")]
+
+# glibc fills what the compiler frees, so that a use after that does not pass by
+# chance. It is read when a process starts.
+os.environ["MALLOC_PERTURB_"] = "165"
 
 # torch.export logs thousands of lines about itself that a failed test would show.
 logging.getLogger("torch.__trace").propagate = False

@@ -32,6 +32,8 @@ if not lit.util.which(ptxas):
     lit_config.fatal(f"no ptxas at '{ptxas}': set KVFUSE_PTXAS, or run make setup")
 
 config.environment["KVFUSE_PTXAS"] = ptxas
+# glibc fills what is freed, so that a use after that does not pass by chance.
+config.environment["MALLOC_PERTURB_"] = "165"
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 
 config.available_features.add("ptxas")

@@ -207,8 +207,9 @@ static void takeOutBefore(WriteOp write) {
 static DenseMap<Value, Value> askArgumentsForSizes(Operation *root) {
   DenseMap<Value, Value> first;
   auto add = [&](Value version, Value previous) {
-    auto known = first.find(previous);
-    first[version] = known == first.end() ? previous : known->second;
+    // By value: a reference into the map would not survive the insertion.
+    Value oldest = first.lookup_or(previous, previous);
+    first[version] = oldest;
   };
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto write = dyn_cast<WriteOp>(op); write && write.hasTensorForm())
@@ -227,8 +228,8 @@ static DenseMap<Value, Value> askArgumentsForSizes(Operation *root) {
 /// What `insert` puts into an older version than the one that `slice` was taken
 /// out of, and that differs in this slice only, it puts into that one: nothing
 /// is left of the difference. Canonicalization skips such versions.
-static void skipNoVersion(tensor::InsertSliceOp insert,
-                          tensor::ExtractSliceOp slice) {
+static void insertIntoNewest(tensor::InsertSliceOp insert,
+                             tensor::ExtractSliceOp slice) {
   Value version = slice.getSource();
   while (version != insert.getDest()) {
     auto between = version.getDefiningOp<tensor::InsertSliceOp>();
@@ -244,7 +245,7 @@ static bool foldInsertion(tensor::InsertSliceOp insert) {
   auto slice = insert.getSource().getDefiningOp<tensor::ExtractSliceOp>();
   if (!slice || !isSameSlice(slice, insert))
     return false;
-  skipNoVersion(insert, slice);
+  insertIntoNewest(insert, slice);
   if (slice.getSource() != insert.getDest())
     return false;
   insert.replaceAllUsesWith(insert.getDest());
@@ -267,7 +268,7 @@ static void putBackEarly(tensor::InsertSliceOp insert,
   tensor::ExtractSliceOp slice = getWrittenSlice(insert);
   if (!slice)
     return;
-  skipNoVersion(insert, slice);
+  insertIntoNewest(insert, slice);
   insert = moveUp(insert, slice, dominance);
   for (tensor::InsertSliceOp each : putBackEach(insert, slice)) {
     takeOutAgain(each, slice, dominance);
