@@ -49,7 +49,7 @@ check-long: build ## run the tests, the long ones too, and clang-tidy
 
 .PHONY: mutation-check
 mutation-check: build ## break rules of fusion in a copy: do the tests notice?
-	@$(PYTHON) scripts/mutation_check.py
+	@$(WITH_PTXAS) $(PYTHON) scripts/mutation_check.py
 
 .PHONY: gpu-bundle
 gpu-bundle: build ## pack kernels and expected bytes for a machine with a GPU

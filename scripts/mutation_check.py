@@ -117,7 +117,10 @@ def build() -> None:
 def lit_fails() -> bool:
     """Does a lit test of fusion fail?"""
     lit = pathlib.Path(sys.executable).with_name("lit")
-    return bool(run(str(lit), "-s", "build/test", "--filter=Fusion/").returncode)
+    done = run(str(lit), "-s", "build/test", "--filter=Fusion/")
+    if "fatal:" in done.stdout:
+        sys.exit(done.stdout)
+    return bool(done.returncode)
 
 
 def programs_fail(*selected: str) -> bool:
