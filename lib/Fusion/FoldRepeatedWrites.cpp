@@ -18,8 +18,8 @@
 #include "kvfuse/Fusion/Passes.h"
 
 #include "Caches.h"
-#include "Disjoint.h"
 #include "Slices.h"
+#include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVFOLDREPEATEDWRITES
@@ -56,7 +56,7 @@ static bool isWritten(WriteOp write, unsigned i) {
       unsigned j = cast<OpResult>(version).getResultNumber();
       if (slices.empty() && putsSameRows(write, i, other, j))
         return true;
-      if (!areRowsDisjoint(other, j, write, i))
+      if (!areRowsDisjoint(other, j, write, i, stripTypeCasts))
         return false;
       version = other.getDests()[j];
     } else if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def)) {

@@ -7,8 +7,8 @@
 
 #include "InPlace.h"
 
-#include "Disjoint.h"
 #include "Slices.h"
+#include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -167,7 +167,7 @@ bool kvfuse::mayWriteInPlace(WriteOp write, CacheBases &bases,
 bool kvfuse::areRowsApart(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
   tensor::ExtractSliceOp one = getSlice(lhs, i), other = getSlice(rhs, j);
   return (one && other && areDisjointSlices(one, other)) ||
-         areRowsDisjoint(lhs, i, rhs, j);
+         areRowsDisjoint(lhs, i, rhs, j, stripTypeCasts);
 }
 
 bool Run::mayAdd(WriteOp write) {

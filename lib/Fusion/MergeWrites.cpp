@@ -8,7 +8,7 @@
 #include "kvfuse/Fusion/Passes.h"
 
 #include "Caches.h"
-#include "Disjoint.h"
+#include "kvfuse/Dialect/KV/Analysis/Conflicts.h"
 #include "kvfuse/Dialect/KV/Analysis/DistinctBuffers.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Analysis/AliasAnalysis.h"
@@ -94,10 +94,9 @@ bool Run::hasRoomFor(WriteOp write) const {
 
 /// May destinations of `lhs` and `rhs` have elements in common?
 static bool mayOverlap(WriteOp lhs, WriteOp rhs, AliasAnalysis &aliases) {
-  for (auto [i, dest] : llvm::enumerate(lhs.getDests()))
-    for (auto [j, other] : llvm::enumerate(rhs.getDests()))
-      if (!aliases.alias(dest, other).isNo() &&
-          !areRowsDisjoint(lhs, i, rhs, j))
+  for (unsigned i = 0; i < lhs.getNumDests(); ++i)
+    for (unsigned j = 0; j < rhs.getNumDests(); ++j)
+      if (classifyDestinations(lhs, i, rhs, j, aliases) != Overlap::No)
         return true;
   return false;
 }
@@ -105,8 +104,8 @@ static bool mayOverlap(WriteOp lhs, WriteOp rhs, AliasAnalysis &aliases) {
 /// May `reader` read what `writer` writes?
 static bool mayRead(WriteOp reader, WriteOp writer, AliasAnalysis &aliases) {
   for (Value input : reader.getDpsInputs())
-    for (auto [i, dest] : llvm::enumerate(writer.getDests()))
-      if (!aliases.alias(input, dest).isNo() && !isOutside(writer, i, input))
+    for (unsigned i = 0; i < writer.getNumDests(); ++i)
+      if (classifyInput(input, writer, i, aliases) != Overlap::No)
         return true;
   return false;
 }

@@ -14,18 +14,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Disjoint.h"
+#include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
 
-#include "Caches.h"
-#include "Footprint.h"
-#include "LinearForm.h"
+#include "kvfuse/Dialect/KV/Analysis/Footprint.h"
+#include "kvfuse/Dialect/KV/Analysis/LinearForm.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace mlir::kv;
-using namespace kvfuse;
 
 //===----------------------------------------------------------------------===//
 // Numbers of elements
@@ -175,9 +173,7 @@ static bool areDisjointSlices(const Footprint &lhs, const Footprint &rhs) {
   return succeeded(overlap) && !*overlap;
 }
 
-/// The memref whose pointer `memref` has: strides and offset of a type count
-/// from there.
-static Value getPointer(Value memref) {
+Value kv::getPointerSource(Value memref) {
   while (Operation *def = memref.getDefiningOp()) {
     if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
              memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
@@ -188,10 +184,12 @@ static Value getPointer(Value memref) {
   return memref;
 }
 
-static bool areDisjoint(const Footprint &lhs, const Footprint &rhs) {
+static bool areDisjoint(const Footprint &lhs, const Footprint &rhs,
+                        StripCastsFn stripCasts = nullptr) {
   auto lhsType = cast<ShapedType>(lhs.buffer.getType());
   auto rhsType = cast<ShapedType>(rhs.buffer.getType());
-  if (stripTypeCasts(lhs.buffer) == stripTypeCasts(rhs.buffer)) {
+  if (lhs.buffer == rhs.buffer ||
+      (stripCasts && stripCasts(lhs.buffer) == stripCasts(rhs.buffer))) {
     if (lhsType.getShape() != rhsType.getShape())
       return false;
     return llvm::any_of(getNumberings(lhsType.getShape()),
@@ -201,7 +199,7 @@ static bool areDisjoint(const Footprint &lhs, const Footprint &rhs) {
            areDisjointSlices(lhs, rhs);
   }
   if (!isa<MemRefType>(lhsType) || !isa<MemRefType>(rhsType) ||
-      getPointer(lhs.buffer) != getPointer(rhs.buffer))
+      getPointerSource(lhs.buffer) != getPointerSource(rhs.buffer))
     return false;
   std::optional<Layout> lhsLayout = getStaticLayout(lhsType);
   std::optional<Layout> rhsLayout = getStaticLayout(rhsType);
@@ -209,10 +207,11 @@ static bool areDisjoint(const Footprint &lhs, const Footprint &rhs) {
          areDisjoint(lhs, *lhsLayout, rhs, *rhsLayout);
 }
 
-bool kvfuse::areRowsDisjoint(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
-  return areDisjoint(Footprint(lhs, i), Footprint(rhs, j));
+bool kv::areRowsDisjoint(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j,
+                         StripCastsFn stripCasts) {
+  return areDisjoint(Footprint(lhs, i), Footprint(rhs, j), stripCasts);
 }
 
-bool kvfuse::isOutside(WriteOp write, unsigned i, Value view) {
+bool kv::isOutside(WriteOp write, unsigned i, Value view) {
   return areDisjoint(Footprint(write, i), Footprint(view));
 }

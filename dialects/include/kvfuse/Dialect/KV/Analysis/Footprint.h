@@ -5,41 +5,41 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVFUSE_FUSION_FOOTPRINT_H
-#define KVFUSE_FUSION_FOOTPRINT_H
+#ifndef KVFUSE_DIALECT_KV_ANALYSIS_FOOTPRINT_H
+#define KVFUSE_DIALECT_KV_ANALYSIS_FOOTPRINT_H
 
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
-namespace kvfuse {
+namespace mlir::kv {
 
 /// One coordinate of touched elements. The interval always holds; the
 /// expression, in dimensions of the write's map, is null if it is not known.
 struct Coordinate {
-  mlir::AffineExpr expr;
-  mlir::kv::Interval interval;
+  AffineExpr expr;
+  Interval interval;
 };
 
 /// The elements of `buffer` that a destination of a write, or a view, touches.
 /// The buffer is what remains when slices and casts are taken away, on tensors
 /// also writes and insertions.
 struct Footprint {
-  Footprint(mlir::kv::WriteOp write, unsigned i);
-  explicit Footprint(mlir::Value view);
+  Footprint(WriteOp write, unsigned i);
+  explicit Footprint(Value view);
 
-  mlir::Value buffer;
+  Value buffer;
   llvm::SmallVector<Coordinate> coordinates;
   /// Values of the dimensions of expressions.
-  llvm::SmallVector<mlir::kv::Interval> dims;
+  llvm::SmallVector<Interval> dims;
   /// The slice of `buffer` that they lie in, if there is one.
-  mlir::OffsetSizeAndStrideOpInterface slice;
+  OffsetSizeAndStrideOpInterface slice;
 
 private:
   void stripViews();
-  void stripSlice(mlir::OffsetSizeAndStrideOpInterface op,
-                  mlir::ShapedType source, const llvm::SmallBitVector &dropped);
+  void stripSlice(OffsetSizeAndStrideOpInterface op, ShapedType source,
+                  const llvm::SmallBitVector &dropped);
 };
 
-} // namespace kvfuse
+} // namespace mlir::kv
 
-#endif // KVFUSE_FUSION_FOOTPRINT_H
+#endif // KVFUSE_DIALECT_KV_ANALYSIS_FOOTPRINT_H

@@ -11,21 +11,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KVFUSE_FUSION_DISJOINT_H
-#define KVFUSE_FUSION_DISJOINT_H
+#ifndef KVFUSE_DIALECT_KV_ANALYSIS_DISJOINT_H
+#define KVFUSE_DIALECT_KV_ANALYSIS_DISJOINT_H
 
 #include "kvfuse/Dialect/KV/IR/KV.h"
 
-namespace kvfuse {
+namespace mlir::kv {
+
+/// Takes away casts that are not known here, such as those to and from the
+/// tensors of a front end.
+using StripCastsFn = llvm::function_ref<Value(Value)>;
 
 /// Does destination `i` of `lhs` store to other elements than destination `j`
 /// of `rhs`, whatever the index values are?
-bool areRowsDisjoint(mlir::kv::WriteOp lhs, unsigned i, mlir::kv::WriteOp rhs,
-                     unsigned j);
+bool areRowsDisjoint(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j,
+                     StripCastsFn stripCasts = nullptr);
 
 /// Does destination `i` of `write` store to no element of `view`?
-bool isOutside(mlir::kv::WriteOp write, unsigned i, mlir::Value view);
+bool isOutside(WriteOp write, unsigned i, Value view);
 
-} // namespace kvfuse
+/// The memref whose pointer `memref` has: strides and offset of a type count
+/// from there.
+Value getPointerSource(Value memref);
 
-#endif // KVFUSE_FUSION_DISJOINT_H
+} // namespace mlir::kv
+
+#endif // KVFUSE_DIALECT_KV_ANALYSIS_DISJOINT_H

@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Footprint.h"
+#include "kvfuse/Dialect/KV/Analysis/Footprint.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::kv;
-using namespace kvfuse;
 
 /// A coordinate that is written lies inside the cache (SX5). One that may be
 /// negative may be wrapped (SX4) to anywhere.

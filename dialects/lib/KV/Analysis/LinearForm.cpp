@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinearForm.h"
+#include "kvfuse/Dialect/KV/Analysis/LinearForm.h"
 
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace mlir::kv;
-using namespace kvfuse;
 
 LogicalResult LinearForm::add(AffineExpr expr, int64_t factor) {
   if (auto value = dyn_cast<AffineConstantExpr>(expr)) {
