@@ -120,9 +120,12 @@ SmallVector<Value> kvfuse::delinearize(ImplicitLocOpBuilder &b, Value linear,
     return {};
   if (sizes.size() == 1)
     return {linear};
-  return affine::AffineDelinearizeIndexOp::create(
-             b, linear, getAsOpFoldResult(sizes.drop_front()),
-             /*hasOuterBound=*/false)
+  // The op takes no size of 0, under which nothing is walked over.
+  auto basis = llvm::map_to_vector(sizes.drop_front(), [&](Value size) {
+    return isZeroInteger(size) ? b.getIndexAttr(1) : getAsOpFoldResult(size);
+  });
+  return affine::AffineDelinearizeIndexOp::create(b, linear, basis,
+                                                  /*hasOuterBound=*/false)
       .getResults();
 }
 
