@@ -23,7 +23,7 @@ def accumulate(kc, s, k):
 
 
 def expanded(kc, s, k):
-    """S7: pages that are one page, repeated."""
+    """S7, case E5: pages that are one page, repeated."""
     return torch.index_put(kc.expand(6, -1, -1), (s,), k)
 
 
@@ -66,7 +66,7 @@ def one_slice(kc, k):
 
 
 def copy_of_cache(kc, s, k):
-    """S8: a flat copy of a transposed cache is written, and returned."""
+    """S8, case D9: a flat copy of a transposed cache is written, and returned."""
     flat = kc.transpose(0, 1).reshape(-1, kc.shape[2])
     flat[s] = k
     return flat
