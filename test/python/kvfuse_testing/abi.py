@@ -50,6 +50,15 @@ def descriptor(tensor: torch.Tensor) -> ctypes.Structure:
     return made
 
 
+def passed(argument: torch.Tensor | float | ctypes.c_uint16 | ctypes.Structure):
+    """`argument` as the C interface takes it."""
+    if type(argument) in SCALARS:
+        return SCALARS[type(argument)](argument)
+    if isinstance(argument, torch.Tensor):
+        argument = descriptor(argument)
+    return ctypes.byref(argument)
+
+
 class Library:
     """A loaded shared library made by `kvfuse-compile --emit=shared`."""
 
@@ -57,22 +66,17 @@ class Library:
         self.library = ctypes.CDLL(str(path))
 
     def call(
-        self, name: str, *arguments: torch.Tensor | float | ctypes.c_uint16
+        self,
+        name: str,
+        *arguments: torch.Tensor | float | ctypes.c_uint16 | ctypes.Structure,
     ) -> None:
         """Calls function `name`; raises KernelError with its message if it fails.
 
         A Python float is an f32 argument, a bool an i1 and an int an index. The
-        bits of a 16-bit float come as a uint16.
+        bits of a 16-bit float come as a uint16. A structure is a descriptor.
         """
         function = getattr(self.library, f"_mlir_ciface_{name}")
         function.restype = ctypes.c_char_p
-        message = function(
-            *(
-                SCALARS[type(argument)](argument)
-                if type(argument) in SCALARS
-                else ctypes.byref(descriptor(argument))
-                for argument in arguments
-            )
-        )
+        message = function(*map(passed, arguments))
         if message is not None:
             raise KernelError(message.decode())

@@ -17,9 +17,13 @@ WIDTHS = {
     "e5m2": 1,
     "e4m3fnuz": 1,
     "e5m2fnuz": 1,
+    "u8": 1,
     "i32": 4,
     "i64": 8,
 }
+
+#: Types whose every cell is a number.
+INTEGERS = ("u8", "i32", "i64")
 
 #: Element type with infinities -> (cell of +inf, cell of the NaN to use).
 _IEEE = {
@@ -38,7 +42,9 @@ def cell_type(dtype: str) -> np.dtype:
 
 
 def nan_mask(dtype: str, cells: np.ndarray) -> np.ndarray:
-    """Which cells are NaNs of the float type `dtype`."""
+    """Which cells are NaNs: none of an integer type."""
+    if dtype in INTEGERS:
+        return np.zeros(cells.shape, bool)
     if dtype in ("e4m3fnuz", "e5m2fnuz"):
         return cells == _FINITE[dtype]
     magnitude = cells & cell_type(dtype).type((1 << (8 * WIDTHS[dtype] - 1)) - 1)
