@@ -170,6 +170,7 @@ void Run::merge() const {
       WriteOp::create(builder, builder.getFusedLoc(locs), first.getIndices(),
                       first.getMask(), dests, values, maps, orders, boxes,
                       first.getNegative(), first.getOutOfBounds());
+  merged.setDisjoint(true);
   merged.getWhere().takeBody(first.getWhere());
   unsigned next = 0;
   for (WriteOp write : writes) {

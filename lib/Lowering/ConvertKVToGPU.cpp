@@ -8,6 +8,7 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "KernelTable.h"
+#include "kvfuse/Dialect/KV/Transforms/SizeChecks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -57,55 +58,6 @@ static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
       blocks, arith::ConstantIndexOp::create(b, most));
 }
 
-/// SX10: an assert that two sizes agree, unless that is plain to see.
-static void requireEqual(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
-                         const Twine &message) {
-  if (isEqualConstantIntOrValue(lhs, rhs))
-    return;
-  Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lhs, rhs);
-  cf::AssertOp::create(b, equal, b.getStringAttr("SX10: " + message));
-}
-
-/// The sizes that the verifier could not compare.
-static void createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
-  Value first = write.getIndices().front();
-  for (unsigned dim = 0; dim < write.getGridRank(); ++dim) {
-    Value size = createSize(b, first, dim);
-    for (Value index : write.getIndices().drop_front())
-      requireEqual(b, createSize(b, index, dim), size,
-                   "index tensors differ in size");
-    if (Value mask = write.getMask())
-      requireEqual(b, createSize(b, mask, dim), size,
-                   "mask and index tensor differ in size");
-  }
-  for (unsigned i = 0; i < write.getNumDests(); ++i) {
-    AffineMap map = write.getMap(i), order = write.getOrder(i);
-    Value dest = write.getDests()[i], values = write.getValues()[i];
-    for (auto [dim, expr] : llvm::enumerate(order.getResults())) {
-      unsigned position = cast<AffineDimExpr>(expr).getPosition();
-      if (position < write.getGridRank())
-        requireEqual(b, createSize(b, values, dim),
-                     createSize(b, first, position),
-                     "values of destination " + Twine(i) +
-                         " and index tensor differ in the number of rows");
-    }
-    if (write.isBox(i))
-      continue;
-    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-      auto bare = dyn_cast<AffineDimExpr>(expr);
-      if (!bare || bare.getPosition() < write.getRowDim(0))
-        continue;
-      WriteOp::Extent extent =
-          write.getRowExtent(i, bare.getPosition() - write.getRowDim(0));
-      if (extent.fromValues)
-        requireEqual(
-            b, createSize(b, values, extent.dim), createSize(b, dest, dim),
-            "rows of destination " + Twine(i) + " do not cover dimension " +
-                Twine(dim) + " of the cache");
-    }
-  }
-}
-
 /// Elements of the rows of one token, over all destinations.
 static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
   Value total = arith::ConstantIndexOp::create(b, 0);
@@ -128,7 +80,8 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
   gpu::GPUFuncOp func = kernels.finish(kernel);
 
   ImplicitLocOpBuilder b(write.getLoc(), write);
-  createSizeChecks(b, write);
+  if (!write.isVersioned())
+    createSizeChecks(b, write);
   SmallVector<Value> grid;
   for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
     grid.push_back(createSize(b, write.getIndices().front(), dim));
@@ -157,9 +110,9 @@ static LogicalResult convertGeneric(KernelTable &kernels, linalg::GenericOp op,
   for (auto [operand, map] :
        llvm::zip(op->getOperands(), op.getIndexingMapsArray()))
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
-      requireEqual(b, createSize(b, operand, dim),
-                   sizes[cast<AffineDimExpr>(expr).getPosition()],
-                   "operands of an elementwise operation differ in size");
+      createSizeCheck(b, createSize(b, operand, dim),
+                      sizes[cast<AffineDimExpr>(expr).getPosition()],
+                      "operands of an elementwise operation differ in size");
   Value elements = createProduct(b, sizes);
   createLaunch(
       b, kernel, func,

@@ -413,7 +413,7 @@ def KVMergeWrites : Pass<"kv-merge-writes"> {
     ```mlir
     func.func @after(%s: memref<?xi64>, %k: memref<?x8xf32>, %v: memref<?x8xf32>,
                      %kc: memref<?x8xf32>, %vc: memref<?x8xf32>) {
-      kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+      kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
         put %k : memref<?x8xf32> into %kc : memref<?x8xf32>
             map(affine_map<(t, s, d) -> (s, d)>)
         put %v : memref<?x8xf32> into %vc : memref<?x8xf32>

@@ -161,3 +161,21 @@ func.func @scales(%s: tensor<?xi64>, %v: tensor<?xf32>, %c: tensor<?x16xf32>) ->
         map(affine_map<(t, s) -> (s floordiv 16, s mod 16)>)
   return %0 : tensor<?x16xf32>
 }
+
+// Layout facts stand behind the policies and behind `box`.
+// CHECK-LABEL: func.func @facts
+// GENERIC-LABEL: sym_name = "facts"
+func.func @facts(%s: memref<?xi64>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
+                 %c: memref<?x128xbf16>) {
+  // CHECK:      kv.write at(%{{.*}} : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
+  // CHECK-NEXT:   put %{{.*}} into %{{.*}} : memref<?x128xbf16> box access(8) map(
+  // CHECK-NEXT:   put %{{.*}} into %{{.*}} : memref<?x128xbf16> box access(1) map(
+  // GENERIC:    accesses = array<i64: 8, 1>
+  // GENERIC-SAME: disjoint
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
+    put %k : memref<?x64xbf16> into %c : memref<?x128xbf16> box access(8)
+        map(affine_map<(t, s, d) -> (s, d)>)
+    put %v : memref<?x64xbf16> into %c : memref<?x128xbf16> box access(1)
+        map(affine_map<(t, s, d) -> (s, d + 64)>)
+  return
+}

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // kv.write at(%i, ... : type, ...) [mask(%m : type)] [where { region }]
-//     negative(policy) out_of_bounds(policy)
-//   put %values : type into %cache : type [box] map(#map) [order(#map)] [{
-//   region }]
+//     negative(policy) out_of_bounds(policy) [disjoint]
+//   put %values : type into %cache : type [box] [access(n)] map(#map)
+//       [order(#map)] [{ region }]
 //   ...
 //   [attributes { ... }]
 //
@@ -26,6 +26,7 @@ struct Clauses {
   SmallVector<Value> dests, values;
   SmallVector<AffineMap> maps, orders;
   SmallVector<bool> boxes;
+  SmallVector<int64_t> accesses;
   SmallVector<std::unique_ptr<Region>> bodies;
 };
 } // namespace
@@ -83,6 +84,11 @@ static ParseResult parseClause(OpAsmParser &parser, unsigned numIndices,
       parseTyped(parser, clauses.dests))
     return failure();
   clauses.boxes.push_back(succeeded(parser.parseOptionalKeyword("box")));
+  if (succeeded(parser.parseOptionalKeyword("access")))
+    if (parser.parseLParen() ||
+        parser.parseInteger(clauses.accesses.emplace_back()) ||
+        parser.parseRParen())
+      return failure();
   SMLoc mapLoc = parser.getCurrentLocation();
   if (parser.parseKeyword("map") || parseMap(parser, map))
     return failure();
@@ -142,6 +148,8 @@ ParseResult WriteOp::parse(OpAsmParser &parser, OperationState &result) {
                   "SX5", "trap, skip, undefined"))
     return failure();
 
+  bool disjoint = succeeded(parser.parseOptionalKeyword("disjoint"));
+
   Clauses clauses;
   if (parser.parseKeyword("put"))
     return failure();
@@ -163,6 +171,11 @@ ParseResult WriteOp::parse(OpAsmParser &parser, OperationState &result) {
   build(builder, result, indices, mask.empty() ? Value() : mask.front(),
         clauses.dests, clauses.values, clauses.maps, clauses.orders,
         clauses.boxes, negative, outOfBounds);
+  Properties &properties = result.getOrAddProperties<Properties>();
+  if (disjoint)
+    properties.disjoint = builder.getUnitAttr();
+  if (!clauses.accesses.empty())
+    properties.accesses = builder.getDenseI64ArrayAttr(clauses.accesses);
   result.regions[0]->takeBody(*where);
   for (auto [region, body] :
        llvm::zip_equal(llvm::drop_begin(result.regions), clauses.bodies))
@@ -180,6 +193,8 @@ void WriteOp::print(OpAsmPrinter &p) {
   }
   p << " negative(" << stringifyEnum(getNegative()) << ") out_of_bounds("
     << stringifyEnum(getOutOfBounds()) << ")";
+  if (getDisjoint())
+    p << " disjoint";
   p.increaseIndent();
   for (unsigned i = 0; i < getNumDests(); ++i) {
     p.printNewline();
@@ -187,6 +202,8 @@ void WriteOp::print(OpAsmPrinter &p) {
       << getDests()[i] << " : " << getDestType(i);
     if (isBox(i))
       p << " box";
+    if (isVersioned())
+      p << " access(" << getAccess(i) << ")";
     p << " map(" << getMaps()[i] << ")";
     if (!getOrder(i).isIdentity())
       p << " order(" << getOrders()[i] << ")";
@@ -196,9 +213,9 @@ void WriteOp::print(OpAsmPrinter &p) {
     }
   }
   p.decreaseIndent();
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {getMapsAttrName(), getOrdersAttrName(),
-                                      getBoxesAttrName(), getNegativeAttrName(),
-                                      getOutOfBoundsAttrName(),
-                                      getOperandSegmentSizesAttrName()});
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getMapsAttrName(), getOrdersAttrName(), getBoxesAttrName(),
+       getNegativeAttrName(), getOutOfBoundsAttrName(), getDisjointAttrName(),
+       getAccessesAttrName(), getOperandSegmentSizesAttrName()});
 }

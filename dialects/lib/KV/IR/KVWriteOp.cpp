@@ -70,6 +70,22 @@ bool WriteOp::isCopy(unsigned i) {
   return yield && yield.getValue() == body.getArgument(0);
 }
 
+bool WriteOp::hasInnerRow(unsigned i) {
+  AffineMap map = getMap(i), order = getOrder(i);
+  if (getRowRank(i) == 0 || map.getNumResults() == 0 ||
+      order.getNumResults() == 0)
+    return false;
+  unsigned row = getRowRank(i) - 1, dim = getRowDim(row);
+  if (order.getResults().back() !=
+      getAffineDimExpr(getGridRank() + row, getContext()))
+    return false;
+  auto usesRow = [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); };
+  AffineExpr start =
+      map.getResults().back() - getAffineDimExpr(dim, getContext());
+  return llvm::none_of(map.getResults().drop_back(), usesRow) &&
+         !usesRow(simplifyAffineExpr(start, map.getNumDims(), 0));
+}
+
 bool WriteOp::hasSameTokens(WriteOp other) {
   if (getIndices() != other.getIndices() || getMask() != other.getMask() ||
       getNegative() != other.getNegative() ||

@@ -156,11 +156,46 @@ static LogicalResult verifySizes(WriteOp op, unsigned i) {
   return success();
 }
 
+/// Layout facts: only of buffers, and for every destination.
+static LogicalResult verifyFacts(WriteOp op) {
+  if (op.hasTensorForm() && (op.getDisjoint() || op.isVersioned()))
+    return op.emitOpError("expects memrefs where layout facts are stated");
+  if (op.isVersioned() && op.getAccesses()->size() != op.getNumDests())
+    return op.emitOpError("expects an access clause on each of ")
+           << op.getNumDests() << " destinations or on none, but got "
+           << op.getAccesses()->size();
+  return success();
+}
+
+/// What the types can say of `access(n)` on destination `i`.
+static LogicalResult verifyAccess(WriteOp op, unsigned i) {
+  int64_t access = op.getAccess(i);
+  if (access == 1)
+    return success();
+  auto error = [&]() -> InFlightDiagnostic {
+    return op.emitOpError("destination ") << i << ": ";
+  };
+  if (!llvm::isPowerOf2_64(access))
+    return error() << "expects an access of a power of two, but got " << access;
+  if (!op.hasInnerRow(i))
+    return error() << "access(" << access
+                   << ") expects a last row coordinate along the last "
+                      "dimensions of values and cache";
+  for (ShapedType type : {op.getValueType(i), op.getDestType(i)})
+    if (!cast<MemRefType>(type).isLastDimUnitStride())
+      return error() << "access(" << access
+                     << ") expects a last dimension of stride 1, but got "
+                     << type;
+  return success();
+}
+
 LogicalResult WriteOp::verify() {
-  if (failed(verifyOperands(*this)) || failed(verifyGrid(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyGrid(*this)) ||
+      failed(verifyFacts(*this)))
     return failure();
   for (unsigned i = 0; i < getNumDests(); ++i)
-    if (failed(verifyMaps(*this, i)) || failed(verifySizes(*this, i)))
+    if (failed(verifyMaps(*this, i)) || failed(verifySizes(*this, i)) ||
+        failed(verifyAccess(*this, i)))
       return failure();
   return success();
 }

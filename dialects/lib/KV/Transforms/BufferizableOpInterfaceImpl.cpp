@@ -44,6 +44,8 @@ struct WriteOpInterface
     for (auto [to, from] :
          llvm::zip_equal(inPlace->getRegions(), op->getRegions()))
       rewriter.inlineRegionBefore(from, to, to.end());
+    // Tensors are values: upstream copies what would overlap.
+    inPlace.setDisjoint(inPlace.getNumDests() > 1);
     replaceOpWithBufferizedValues(rewriter, op, inPlace.getDests());
     return success();
   }

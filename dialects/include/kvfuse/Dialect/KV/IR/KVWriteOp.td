@@ -56,13 +56,27 @@ def KV_WriteOp : KV_Op<"write", [
       printed: values are then copied bit for bit (SC6).
 
     Of tokens with equal coordinates each stored element comes from one (SX7).
-    Bytes that are not addressed are not written (SM4). Destinations of one
-    operation are disjoint, and values do not overlap them (SM2, SM3): that is
-    for whoever builds the operation to know. Two may be parts of one memref.
+    Bytes that are not addressed are not written (SM4). What a destination
+    takes, its values, mask and index values, does not overlap it (SM3): that is
+    for whoever builds the operation to know.
 
     The tensor form has no memory effect and returns the new caches; it is
     speculatable only if nothing can trap. The buffer form writes in place.
     Operands are either all tensors or all memrefs.
+
+    The buffer form alone has layout facts, which `kv-version-layouts` proves or
+    tests:
+
+    - `disjoint`: no destination overlaps another one, nor what is read for
+      another one (SM2, SM3), so all may be written at once. Without it several
+      destinations are written one after the other, as if each had a write of
+      its own. Two may be parts of one memref.
+    - `access(n)`, on every destination or on none: the sizes of all operands
+      agree (SX10), and rows may be moved in groups of n elements, a power of
+      two. For n > 1 the last row coordinate walks along the last dimension of
+      values and cache, both have stride 1 in their types, and each n-th element
+      of a row, the first one included, lies at an address that is a multiple
+      of n elements, in values and cache.
 
     Example: K and V of one layer with page size 32, head-major pages, and K
     cast to fp8 on the way.
@@ -118,6 +132,20 @@ def KV_WriteOp : KV_Op<"write", [
       return %c1 : tensor<?x2x576xf16>
     }
     ```
+
+    Example: rows of two columns of one buffer, moved 16 bytes at a time.
+
+    ```mlir
+    func.func @wide(%slots: memref<?xi64>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
+                    %c: memref<?x128xbf16>) {
+      kv.write at(%slots : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
+        put %k : memref<?x64xbf16> into %c : memref<?x128xbf16> box access(8)
+            map(affine_map<(t, s, d) -> (s, d)>)
+        put %v : memref<?x64xbf16> into %c : memref<?x128xbf16> box access(8)
+            map(affine_map<(t, s, d) -> (s, d + 64)>)
+      return
+    }
+    ```
   }];
 
   let arguments = (ins
@@ -129,7 +157,9 @@ def KV_WriteOp : KV_Op<"write", [
     AffineMapArrayAttr:$orders,
     DenseBoolArrayAttr:$boxes,
     KV_NegativePolicy:$negative,
-    KV_BoundsPolicy:$out_of_bounds);
+    KV_BoundsPolicy:$out_of_bounds,
+    UnitAttr:$disjoint,
+    OptionalAttr<DenseI64ArrayAttr>:$accesses);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region MaxSizedRegion<1>:$where,
                         VariadicRegion<SizedRegion<1>>:$bodies);
@@ -231,6 +261,17 @@ def KV_WriteOp : KV_Op<"write", [
 
     /// May coordinate `dim` of destination `i` be negative before wrapping?
     bool mayBeNegative(unsigned i, unsigned dim);
+
+    /// Has `kv-version-layouts` seen this write: is there an `access` clause?
+    bool isVersioned() { return getAccesses().has_value(); }
+    /// Elements of destination `i` that are moved at once; 1 without a clause.
+    int64_t getAccess(unsigned i) {
+      return isVersioned() ? (*getAccesses())[i] : 1;
+    }
+    /// Does the last row coordinate of destination `i` walk along the last
+    /// dimension of both values and cache, in steps of one, and along no other?
+    /// Only such rows have groups of elements.
+    bool hasInnerRow(unsigned i);
 
     /// Are index operands, mask, policies and the region `where` of `other`
     /// those of this write?
