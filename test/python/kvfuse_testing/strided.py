@@ -9,7 +9,7 @@ allocations are compared, with what lies between rows and around the views.
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 
@@ -126,10 +126,10 @@ def module(writes: Sequence[Write], slots: torch.Tensor, dynamic: bool = False) 
     for number, write in enumerate(writes):
         arguments.append(f"%v{number}: {tensor_type(write.rows, dynamic)}")
     body = [write.text(n, given, dynamic) for n, write in enumerate(writes)]
+    head = f"func.func @main({', '.join(arguments)}, %slots: {given})"
     return "\n".join(
         [
-            f"func.func @main({', '.join(arguments)}, %slots: {given})"
-            f" -> ({', '.join(types)}) {{",
+            f"{head} -> ({', '.join(types)}) {{",
             *body,
             f"  return {', '.join(results)} : {', '.join(types)}",
             "}\n",
