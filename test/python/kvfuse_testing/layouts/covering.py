@@ -14,6 +14,15 @@ def tuples_of(point: Point, groups: Iterable[tuple[int, ...]]) -> set[Point]:
     return {(group, tuple(point[axis] for axis in group)) for group in groups}
 
 
+def all_tuples(axes: Sequence[Sequence[Hashable]], groups) -> set[Point]:
+    """What there is to cover."""
+    return {
+        (group, values)
+        for group in groups
+        for values in itertools.product(*(axes[axis] for axis in group))
+    }
+
+
 def pairs(axes: Sequence) -> list[tuple[int, ...]]:
     """All pairs of axes."""
     return list(itertools.combinations(range(len(axes)), 2))
@@ -28,11 +37,7 @@ def covering_sample(
     values. Greedy: of random points with a missing combination, the one with the
     most. The seed is fixed."""
     rng = random.Random(0)
-    missing = {
-        (group, values)
-        for group in groups
-        for values in itertools.product(*(axes[axis] for axis in group))
-    }
+    missing = all_tuples(axes, groups)
     # In a fixed order, so that the sample is the same on every run.
     order = sorted(missing, key=repr)
     chosen = []

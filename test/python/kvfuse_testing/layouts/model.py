@@ -16,7 +16,8 @@ class Layout:
     [B, P, H, D] or flat [S, H, D]. `members` are the writes: k and v have heads, i
     (index-K) has none. `base`, if any, is the one argument whose slices the program
     takes; otherwise caches are arguments. `shifted` names what an element offset
-    moves: caches or rows.
+    moves: caches or rows. With `odd_units` the stride of a dimension of size 1 is odd,
+    as it is when a framework leaves it from another view.
     """
 
     map: str
@@ -27,14 +28,15 @@ class Layout:
     shifted: str = "caches"
     slots: str = "i64"
     out_of_bounds: str = "skip"
+    odd_units: bool = False
 
 
 LAYOUTS = {
-    "hnd": Layout("hnd", members="kvi", rows="qkv"),
+    "hnd": Layout("hnd", members="kvi", rows="qkv", odd_units=True),
     "nhd": Layout("nhd", wide_v=True, shifted="rows", out_of_bounds="trap"),
     "flat": Layout("flat", slots="i32", rows="qkv"),
     # K and V of a page side by side, [B, 2, H, P, D].
-    "pool": Layout("hnd", base="pool"),
+    "pool": Layout("hnd", base="pool", odd_units=True),
     "pool-arguments": Layout("hnd"),
     # K and V in one row, [B, P, H, D + Dv].
     "packed": Layout("nhd", base="packed", wide_v=True, shifted="rows"),
@@ -44,7 +46,7 @@ LAYOUTS = {
     # All layers in one buffer, [L, 2, B, H, P, D], the layer's number an argument.
     "layers": Layout("hnd", base="layers", rows="qkv"),
     # Heads outermost in memory.
-    "permuted": Layout("hnd"),
+    "permuted": Layout("hnd", odd_units=True),
 }
 HEAD_DIMS = (8, 46, 64, 80, 128, 192)
 #: V's head dimension where it is not K's.

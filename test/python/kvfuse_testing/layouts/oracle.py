@@ -20,15 +20,15 @@ def view_array(arrays: list[np.ndarray], view: View) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(cells[view.offset :], view.sizes, strides)
 
 
-def row_index(cell: Cell, cache: np.ndarray, slot: int) -> tuple | None:
+def row_index(cell: Cell, shape: tuple[int, ...], slot: int) -> tuple | None:
     """The index of a slot's row in a member's cache, None if it is outside."""
     if cell.facts.map == "flat":
-        row = wrapped(slot, cache.shape[0])
+        row = wrapped(slot, shape[0])
         return None if row is None else (row,)
-    page, within = wrapped(slot // cell.page, cache.shape[0]), slot % cell.page
+    page, within = wrapped(slot // cell.page, shape[0]), slot % cell.page
     if page is None:
         return None
-    has_heads = cache.ndim == 4
+    has_heads = len(shape) == 4
     if cell.facts.map == "hnd" and has_heads:
         return (page, slice(None), within)
     return (page, within)
@@ -49,18 +49,21 @@ def convert(cell: Cell, rows: np.ndarray) -> np.ndarray:
     return casts.by_ml_dtypes(casts.Cast(values, cache), np.ascontiguousarray(rows))
 
 
+def read_slots(cell: Cell, call: Call, arrays: list[np.ndarray]) -> list[int]:
+    """The slots, which the buffer holds as unsigned cells, with their signs."""
+    signed = np.dtype(f"<{cell.facts.slots.replace('32', '4').replace('64', '8')}")
+    return view_array(arrays, call.slots).view(signed).tolist()
+
+
 def expected(cell: Cell, call: Call) -> list[np.ndarray]:
     """The buffers afterwards, the writes done one after the other."""
     arrays = call.case.make()
-    slots = view_array(arrays, call.slots).astype(np.int64).tolist()
-    # As signed numbers, and back from the unsigned cells of a 32-bit type.
-    if cell.facts.slots == "i32":
-        slots = [slot - 2**32 if slot >= 2**31 else slot for slot in slots]
+    slots = read_slots(cell, call, arrays)
     for cache_view, rows_view in zip(call.caches, call.rows, strict=True):
         cache = view_array(arrays, cache_view)
         rows = convert(cell, view_array(arrays, rows_view))
         for token, slot in enumerate(slots):
-            index = row_index(cell, cache, slot)
+            index = row_index(cell, cache.shape, slot)
             if index is not None:
                 cache[index] = rows[token]
     return arrays

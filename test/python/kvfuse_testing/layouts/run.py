@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls the compiled functions on the cells, and compares all bytes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from .. import layers
 from ..abi import KernelError, Library
+from ..branch_counts import BranchCounts
 from ..programs.calls import describe
+from .branches import expected_branch
 from .model import Cell, Signature
 from .oracle import expected
 from .storage import Call, Storage
@@ -40,17 +42,34 @@ def call_cell(library: Library, cell: Cell, call: Call) -> list[np.ndarray]:
     return arrays
 
 
-def wrong_bytes(library: Library, cell: Cell) -> list[str]:
+def wrong_bytes(library: Library, cell: Cell) -> Iterator[str]:
     """What differs from the oracle in the buffers of a cell."""
     call = Storage(cell).call()
     try:
         actual = call_cell(library, cell, call)
     except KernelError as error:
-        return [f"{cell.name}: {error}"]
-    lines = layers.differences(call.case, actual, expected(cell, call))
-    return [f"{cell.name}: {line}" for line in lines]
+        yield str(error)
+        return
+    yield from layers.differences(call.case, actual, expected(cell, call))
 
 
-def check_cells(library: Library, cells: Sequence[Cell]) -> list[str]:
-    """What is wrong with the cells; run it in a process of its own."""
-    return [line for cell in cells for line in wrong_bytes(library, cell)]
+def wrong_branch(counts: BranchCounts, cell: Cell) -> Iterator[str]:
+    """What ran since the last cell, if it is not the branch that had to."""
+    taken = counts.take()
+    branch = expected_branch(cell, Storage(cell).call())
+    if taken != {(cell.signature.name, branch): 1}:
+        yield f"{taken} ran instead of {branch}"
+
+
+def check_cells(
+    library: Library, cells: Sequence[Cell], counts: BranchCounts | None = None
+) -> list[str]:
+    """What is wrong with the cells, their branches too if there are counts; run it
+    in a process of its own."""
+    wrong = []
+    for cell in cells:
+        lines = [*wrong_bytes(library, cell)]
+        if counts is not None:
+            lines += wrong_branch(counts, cell)
+        wrong += [f"{cell.name}: {line}" for line in lines]
+    return wrong

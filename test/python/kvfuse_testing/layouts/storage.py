@@ -15,6 +15,8 @@ LAYERS, LAYER = 3, 1
 QUERY_HEADS = 3
 #: Padding behind pages, in elements: 16 bytes of bf16, 8 bytes of a byte type.
 PAGE_PADDING = 8
+#: A stride of a dimension of size 1.
+MEANINGLESS = 7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,6 +188,12 @@ class Storage:
             yield View(whole.buffer, whole.offset + column, sizes, strides)
             column += width
 
+    def meaningless(self, view: View) -> View:
+        """The view with an odd stride where only one coordinate is possible."""
+        strides = zip(view.sizes[:-1], view.strides[:-1], strict=True)
+        made = [MEANINGLESS if size == 1 else stride for size, stride in strides]
+        return dataclasses.replace(view, strides=(*made, view.strides[-1]))
+
     def call(self) -> Call:
         """All of it."""
         cell, views = self.cell, self.builder.views
@@ -203,8 +211,11 @@ class Storage:
             views += [self.own_rows(member, len(slots)) for member in members]
         self.builder.slots(cell.facts.slots, slots, 2 if cell.layout == "padded" else 1)
         others = range(len(members), len(views))
+        if cell.facts.base:
+            views.append(base)
+        if cell.facts.odd_units:
+            views[:] = map(self.meaningless, views)
         if not cell.facts.base:
             return Call(self.builder.build(), tuple(range(len(views))), ())
-        views.append(base)
         scalars = (LAYER,) if cell.facts.base == "layers" else ()
         return Call(self.builder.build(), (len(views) - 1, *others), scalars)
