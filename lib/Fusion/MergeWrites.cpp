@@ -8,13 +8,12 @@
 #include "kvfuse/Fusion/Passes.h"
 
 #include "Caches.h"
-#include "kvfuse/Dialect/KV/Analysis/Conflicts.h"
+#include "WriteRun.h"
 #include "kvfuse/Dialect/KV/Analysis/DistinctBuffers.h"
 #include "kvfuse/Remarks/Refusal.h"
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include <numeric>
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVMERGEWRITES
@@ -25,175 +24,48 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// What a kernel can take on every target.
-static constexpr unsigned kMaxParameterBytes = 4096;
-
 /// How many runs are open at a time, and how many closed ones are remembered:
 /// layers may take turns between a few slot vectors. Bounds, so that the time
 /// stays linear.
 static constexpr unsigned kMaxRuns = 4;
 
 //===----------------------------------------------------------------------===//
-// Which writes may be one
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Writes of one block, for the same tokens, that may be done as one at the
-/// place of the last.
-class Run {
-public:
-  explicit Run(WriteOp first) { add(first); }
-
-  WriteOp getFirst() const { return writes.front(); }
-  void add(WriteOp write);
-
-  /// May one kernel take the operands of `write`, too?
-  bool hasRoomFor(WriteOp write) const;
-
-  /// May `write` be done together with the run? If not, says which rule that
-  /// would break.
-  bool mayAdd(WriteOp write, AliasAnalysis &aliases) const;
-
-  /// May the writes be done after `op` as well as before?
-  bool commutesWith(Operation *op, AliasAnalysis &aliases) const;
-
-  /// w1; ...; wn -> one write with all their destinations, at the last one's
-  /// place: they read the same tokens and write disjoint bytes.
-  void merge() const;
-
-private:
-  SmallVector<WriteOp> writes;
-  llvm::SetVector<Value> dests, inputs;
-};
-} // namespace
-
-void Run::add(WriteOp write) {
-  writes.push_back(write);
-  dests.insert_range(write.getDests());
-  inputs.insert_range(write.getDpsInputs());
-  getUsedValuesDefinedAbove(write->getRegions(), inputs);
-}
-
-/// Bytes of a kernel parameter; of a memref two pointers, an offset, sizes and
-/// strides.
-static unsigned getParameterBytes(Value value) {
-  auto type = dyn_cast<MemRefType>(value.getType());
-  return type ? 8 * (3 + 2 * type.getRank()) : 8;
-}
-
-bool Run::hasRoomFor(WriteOp write) const {
-  llvm::SetVector<Value> parameters(dests);
-  parameters.insert_range(inputs);
-  parameters.insert_range(write->getOperands());
-  getUsedValuesDefinedAbove(write->getRegions(), parameters);
-  unsigned bytes = 0;
-  for (Value value : parameters)
-    bytes += getParameterBytes(value);
-  return bytes <= kMaxParameterBytes;
-}
-
-/// May destinations of `lhs` and `rhs` have elements in common?
-static bool mayOverlap(WriteOp lhs, WriteOp rhs, AliasAnalysis &aliases) {
-  for (unsigned i = 0; i < lhs.getNumDests(); ++i)
-    for (unsigned j = 0; j < rhs.getNumDests(); ++j)
-      if (classifyDestinations(lhs, i, rhs, j, aliases) != Overlap::No)
-        return true;
-  return false;
-}
-
-/// May `reader` read what `writer` writes?
-static bool mayRead(WriteOp reader, WriteOp writer, AliasAnalysis &aliases) {
-  for (Value input : reader.getDpsInputs())
-    for (unsigned i = 0; i < writer.getNumDests(); ++i)
-      if (classifyInput(input, writer, i, aliases) != Overlap::No)
-        return true;
-  return false;
-}
-
-bool Run::mayAdd(WriteOp write, AliasAnalysis &aliases) const {
-  for (WriteOp member : writes) {
-    if (mayOverlap(member, write, aliases)) {
-      emitRefusal(write, Refusal::DestAlias,
-                  "two destinations may be views of one buffer",
-                  "pass caches that do not overlap as arguments of their own",
-                  member.getLoc());
-      return false;
-    }
-    if (mayRead(write, member, aliases) || mayRead(member, write, aliases)) {
-      emitRefusal(write, Refusal::AliasValue,
-                  "what one write reads may be a view of what the other writes",
-                  "copy the values before they are written", member.getLoc());
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Run::commutesWith(Operation *op, AliasAnalysis &aliases) const {
-  auto effects = getEffectsRecursively(op);
-  if (!effects)
-    return false;
-  return llvm::all_of(*effects, [&](MemoryEffects::EffectInstance &effect) {
-    if (isa<MemoryEffects::Allocate>(effect.getEffect()))
-      return true;
-    Value touched = effect.getValue();
-    auto isOther = [&](Value value) {
-      return !isa<MemRefType>(value.getType()) ||
-             aliases.alias(touched, value).isNo();
-    };
-    return touched && llvm::all_of(dests, isOther) &&
-           (isa<MemoryEffects::Read>(effect.getEffect()) ||
-            llvm::all_of(inputs, isOther));
-  });
-}
-
-void Run::merge() const {
-  if (writes.size() < 2)
-    return;
-  WriteOp first = getFirst(), last = writes.back();
-  OpBuilder builder(last);
-  SmallVector<Value> dests, values;
-  SmallVector<AffineMap> maps, orders;
-  SmallVector<bool> boxes;
-  SmallVector<Location> locs;
-  for (WriteOp write : writes) {
-    llvm::append_range(dests, write.getDests());
-    llvm::append_range(values, write.getValues());
-    llvm::append_range(boxes, write.getBoxes());
-    for (unsigned i = 0; i < write.getNumDests(); ++i) {
-      maps.push_back(write.getMap(i));
-      orders.push_back(write.getOrder(i));
-    }
-    locs.push_back(write.getLoc());
-  }
-  auto merged =
-      WriteOp::create(builder, builder.getFusedLoc(locs), first.getIndices(),
-                      first.getMask(), dests, values, maps, orders, boxes,
-                      first.getNegative(), first.getOutOfBounds());
-  merged.setDisjoint(true);
-  merged.getWhere().takeBody(first.getWhere());
-  unsigned next = 0;
-  for (WriteOp write : writes) {
-    for (Region &body : write.getBodies())
-      merged.getBodies()[next++].takeBody(body);
-    write.erase();
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Runs of a block
 //===----------------------------------------------------------------------===//
 
-/// Does a memref of `type` have elements that lie in one place?
+/// Do steps along two dimensions meet: are `outer` and `inner` strides of which
+/// a common multiple lies inside both sizes? Unknown sizes are large ones, but
+/// not for steps of the inner dimension.
+static bool doStepsMeet(int64_t outer, int64_t outerSize, int64_t inner,
+                        int64_t innerSize) {
+  int64_t divisor = std::gcd(outer, inner);
+  return (ShapedType::isDynamic(outerSize) ||
+          std::abs(inner) / divisor < outerSize) &&
+         !ShapedType::isDynamic(innerSize) &&
+         std::abs(outer) / divisor < innerSize;
+}
+
+/// Does a memref of `type` have elements that lie in one place, as far as
+/// strides are static?
 static bool hasRepeatedElements(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         llvm::any_of(llvm::zip_equal(strides, type.getShape()),
-                      [](auto strideAndSize) {
-                        auto [stride, size] = strideAndSize;
-                        return stride == 0 && size != 1;
-                      });
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  ArrayRef<int64_t> shape = type.getShape();
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] == 1 || ShapedType::isDynamic(strides[dim]))
+      continue;
+    if (strides[dim] == 0)
+      return true;
+    for (unsigned other = 0; other < dim; ++other)
+      if (strides[other] != 0 && !ShapedType::isDynamic(strides[other]) &&
+          (doStepsMeet(strides[other], shape[other], strides[dim],
+                       shape[dim]) ||
+           doStepsMeet(strides[dim], shape[dim], strides[other], shape[other])))
+        return true;
+  }
+  return false;
 }
 
 /// May `write` be merged with others at all? If not, says why.
@@ -204,8 +76,8 @@ static bool isMember(WriteOp write) {
     if (!hasRepeatedElements(cast<MemRefType>(dest.getType())))
       continue;
     emitRefusal(write, Refusal::Overlap,
-                "elements of the cache lie in one place: a dimension has "
-                "stride 0",
+                "elements of the cache lie in one place: " +
+                    getLayoutText(dest),
                 "write into the cache before it is expanded", dest.getLoc());
     return false;
   }
@@ -216,13 +88,14 @@ namespace {
 /// Collects the runs of a block, whose operations are added from first to last.
 class RunCollector {
 public:
-  explicit RunCollector(AliasAnalysis &aliases) : aliases(aliases) {}
+  RunCollector(AliasAnalysis &aliases, bool onlyProven)
+      : aliases(aliases), onlyProven(onlyProven) {}
 
   void add(Operation &op) {
     auto write = dyn_cast<WriteOp>(op);
     if (write && !isMember(write))
       write = WriteOp();
-    Run *joined = write ? findRun(write) : nullptr;
+    WriteRun *joined = write ? findRun(write) : nullptr;
     for (unsigned i = open.size(); i-- > 0;)
       if (&open[i] != joined && !open[i].commutesWith(&op, aliases)) {
         remember(open[i].getFirst(), &op);
@@ -233,31 +106,31 @@ public:
   }
 
   /// The runs of the block, which ends here.
-  SmallVector<Run> take() {
+  SmallVector<WriteRun> take() {
     llvm::append_range(closed, open);
     return std::move(closed);
   }
 
 private:
-  Run *findRun(WriteOp write) {
-    return llvm::find_if(open, [&](const Run &run) {
+  WriteRun *findRun(WriteOp write) {
+    return llvm::find_if(open, [&](const WriteRun &run) {
       return WriteOp(run.getFirst()).hasSameTokens(write);
     });
   }
 
   void join(WriteOp write) {
-    Run *run = findRun(write);
+    WriteRun *run = findRun(write);
     if (run == open.end()) {
       emitOrder(write);
-    } else if (run->hasRoomFor(write) && run->mayAdd(write, aliases)) {
-      run->add(write);
+    } else if (run->hasRoomFor(write) &&
+               run->tryAdd(write, aliases, onlyProven)) {
       return;
     } else {
       close(run - open.begin());
     }
     if (open.size() == kMaxRuns)
       close(0);
-    open.emplace_back(write);
+    open.emplace_back(write, aliases);
   }
 
   void close(unsigned i) {
@@ -290,19 +163,22 @@ private:
   }
 
   AliasAnalysis &aliases;
-  SmallVector<Run, 0> open, closed;
+  bool onlyProven;
+  SmallVector<WriteRun, 0> open, closed;
   SmallVector<std::pair<WriteOp, Operation *>> blocked;
 };
 
 struct KVMergeWritesPass : kvfuse::impl::KVMergeWritesBase<KVMergeWritesPass> {
+  using KVMergeWritesBase::KVMergeWritesBase;
+
   void runOnOperation() override {
     auto &aliases = getAnalysis<AliasAnalysis>();
     aliases.addAnalysisImplementation(DistinctBuffers());
     getOperation()->walk([&](Block *block) {
-      RunCollector collector(aliases);
+      RunCollector collector(aliases, onlyProven);
       for (Operation &op : *block)
         collector.add(op);
-      for (const Run &run : collector.take())
+      for (const WriteRun &run : collector.take())
         run.merge();
     });
   }

@@ -107,8 +107,12 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm,
         bufferization::LayoutMapOption::FullyDynamicLayoutMap;
     nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
     nested.addPass(createKVCheckInPlace());
-    if (options.fuse != FuseMode::Off)
-      nested.addPass(createKVMergeWrites());
+    if (options.fuse != FuseMode::Off) {
+      // Nothing tests at run time what is not proven.
+      KVMergeWritesOptions merge;
+      merge.onlyProven = true;
+      nested.addPass(createKVMergeWrites(merge));
+    }
   });
 }
 

@@ -382,11 +382,16 @@ def KVMergeWrites : Pass<"kv-merge-writes"> {
     Otherwise the writes stay apart, with a remark `order`.
 
     Destinations must be disjoint (SM2) and values must not overlap them (SM3).
-    Distinct arguments of the function are (SM8). Parts of one buffer must be
-    proven to be: slices side by side, other constants in a coordinate (K and V
-    of a pool), other columns or bytes of a row. Otherwise the writes stay apart,
-    with a remark `dest-alias` or `alias-value`. A cache with a dimension of
-    stride 0 is not merged with others (`overlap`).
+    Distinct arguments of the function are (SM8). Parts of one buffer are proven
+    to be where they are slices side by side, have other constants in a
+    coordinate (K and V of a pool), or are other columns or bytes of a row. If
+    all is proven, the merged write is `disjoint`. Where something dynamic
+    decides, writes are merged without that word, and `kv-version-layouts` puts a
+    test in front of them; with the option `only-proven` they stay apart. Writes
+    to places that are known to overlap, or of which nothing is dynamic, stay
+    apart in any case. What stays apart for this gets a remark `dest-alias` or
+    `alias-value`. A cache whose elements lie in one place, such as along a
+    dimension of stride 0, is not merged with others (`overlap`).
 
     Layers that nothing separates share a launch, up to the 4096 bytes of
     parameters that a kernel has on every target. That is the only choice: a
@@ -422,6 +427,11 @@ def KVMergeWrites : Pass<"kv-merge-writes"> {
     }
     ```
   }];
+  let options = [
+    Option<"onlyProven", "only-proven", "bool", "false",
+           "Merge only what is proven to be disjoint, and leave nothing to test "
+           "at run time">
+  ];
 }
 
 #endif // KVFUSE_FUSION_PASSES

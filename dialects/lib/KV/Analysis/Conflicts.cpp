@@ -72,29 +72,65 @@ Overlap kv::classifyInput(Value input, WriteOp write, unsigned i,
   return classifyUnproven(dest, input);
 }
 
-SmallVector<Conflict> kv::getConflicts(WriteOp write, AliasAnalysis &aliases) {
-  // One memref may be several destinations. Of what is found out about a pair
-  // the worst holds.
-  llvm::MapVector<std::pair<Value, Value>, Overlap> found;
-  auto add = [&](Value dest, Value other, Overlap overlap) {
-    if (overlap == Overlap::No)
+namespace {
+/// Collects conflicts, those of one pair of memrefs once: one memref may be
+/// several operands. Of what is found out about a pair the worst holds.
+class ConflictCollector {
+public:
+  explicit ConflictCollector(AliasAnalysis &aliases) : aliases(aliases) {}
+
+  void addDestinations(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
+    add({lhs.getDests()[i], rhs.getDests()[j], /*isRead=*/false,
+         classifyDestinations(lhs, i, rhs, j, aliases)});
+  }
+  void addInput(Value input, WriteOp write, unsigned i) {
+    add({write.getDests()[i], input, /*isRead=*/true,
+         classifyInput(input, write, i, aliases)});
+  }
+  SmallVector<Conflict> take() {
+    return llvm::map_to_vector(found, [](auto &entry) { return entry.second; });
+  }
+
+private:
+  void add(const Conflict &conflict) {
+    if (conflict.overlap == Overlap::No)
       return;
-    Overlap &known = found.try_emplace({dest, other}, overlap).first->second;
-    known = std::max(known, overlap);
-  };
+    Conflict &known =
+        found.try_emplace({conflict.dest, conflict.other}, conflict)
+            .first->second;
+    known.overlap = std::max(known.overlap, conflict.overlap);
+  }
+
+  AliasAnalysis &aliases;
+  llvm::MapVector<std::pair<Value, Value>, Conflict> found;
+};
+} // namespace
+
+SmallVector<Conflict> kv::getConflicts(WriteOp write, AliasAnalysis &aliases) {
+  ConflictCollector conflicts(aliases);
   unsigned numDests = write.getNumDests();
   for (unsigned i = 0; i < numDests && numDests > 1; ++i) {
-    Value dest = write.getDests()[i];
     for (unsigned j = i + 1; j < numDests; ++j)
-      add(dest, write.getDests()[j],
-          classifyDestinations(write, i, write, j, aliases));
+      conflicts.addDestinations(write, i, write, j);
+    unsigned own = write.getValuesMutable()[i].getOperandNumber();
     for (OpOperand *input : write.getDpsInputOperands())
-      if (input->getOperandNumber() !=
-          write.getValuesMutable()[i].getOperandNumber())
-        add(dest, input->get(), classifyInput(input->get(), write, i, aliases));
+      if (input->getOperandNumber() != own)
+        conflicts.addInput(input->get(), write, i);
   }
-  SmallVector<Conflict> conflicts;
-  for (auto [pair, overlap] : found)
-    conflicts.push_back({pair.first, pair.second, overlap});
-  return conflicts;
+  return conflicts.take();
+}
+
+SmallVector<Conflict> kv::getConflicts(WriteOp lhs, WriteOp rhs,
+                                       AliasAnalysis &aliases) {
+  ConflictCollector conflicts(aliases);
+  for (unsigned i = 0; i < lhs.getNumDests(); ++i) {
+    for (unsigned j = 0; j < rhs.getNumDests(); ++j)
+      conflicts.addDestinations(lhs, i, rhs, j);
+    for (Value input : rhs.getDpsInputs())
+      conflicts.addInput(input, lhs, i);
+  }
+  for (unsigned j = 0; j < rhs.getNumDests(); ++j)
+    for (Value input : lhs.getDpsInputs())
+      conflicts.addInput(input, rhs, j);
+  return conflicts.take();
 }

@@ -35,16 +35,23 @@ Overlap classifyDestinations(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j,
 Overlap classifyInput(Value input, WriteOp write, unsigned i,
                       AliasAnalysis &aliases);
 
-/// Two memrefs that are not proven to be apart where a write needs it.
+/// Two memrefs that are not proven to be apart, where one is written and the
+/// other one is written, or read, at the same time.
 struct Conflict {
   Value dest, other;
+  bool isRead;
   Overlap overlap;
 };
 
 /// What is not proven of the destinations of `write`: that they are disjoint
-/// from one another and from what the write reads for the others. Each pair of
-/// memrefs is there once. With one destination there is nothing to prove.
+/// from one another and from what the write reads for the others. With one
+/// destination there is nothing to prove.
 SmallVector<Conflict> getConflicts(WriteOp write, AliasAnalysis &aliases);
+
+/// What is not proven of `lhs` and `rhs` together: that neither writes what the
+/// other one writes or reads.
+SmallVector<Conflict> getConflicts(WriteOp lhs, WriteOp rhs,
+                                   AliasAnalysis &aliases);
 
 } // namespace mlir::kv
 
