@@ -12,7 +12,9 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace kvfuse {
@@ -106,13 +108,23 @@ static bool canNarrow(const Format &from, const Format &to) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the arithmetic. Values are i32, or i1 where they are compared.
+/// Emits the arithmetic. Values are i32, or i1 where they are compared; or
+/// vectors of them.
 class CastBuilder : public ImplicitLocOpBuilder {
 public:
-  CastBuilder(Location loc, OpBuilder &builder, RoundingMode rounding)
-      : ImplicitLocOpBuilder(loc, builder), rounding(rounding) {}
+  /// `like` has the shape of the values: a scalar or vector type.
+  CastBuilder(Location loc, OpBuilder &builder, Type like,
+              RoundingMode rounding)
+      : ImplicitLocOpBuilder(loc, builder), like(like), rounding(rounding) {}
 
   Value cast(Value bits, const Format &from, const Format &to, bool saturating);
+
+  /// The type of values whose elements are integers of `width` bits.
+  Type getBitsType(unsigned width) {
+    Type element = getIntegerType(width);
+    auto vector = dyn_cast<VectorType>(like);
+    return vector ? vector.clone(element) : element;
+  }
 
 private:
   Value widen(Value bits, const Format &from, const Format &to);
@@ -125,7 +137,8 @@ private:
   Value getDirected(Value isNegative, Value towardZero, Value away);
 
   Value constant(uint32_t value) {
-    return arith::ConstantIntOp::create(*this, static_cast<int32_t>(value), 32);
+    return createScalarOrSplatConstant(*this, getLoc(), getBitsType(32),
+                                       APInt(32, value));
   }
   template <typename OpTy> Value emit(Value lhs, Value rhs) {
     return createOrFold<OpTy>(lhs, rhs);
@@ -140,6 +153,7 @@ private:
     return arith::SelectOp::create(*this, condition, ifTrue, ifFalse);
   }
 
+  Type like;
   RoundingMode rounding;
 };
 } // namespace
@@ -307,20 +321,30 @@ Value CastBuilder::getDirected(Value isNegative, Value towardZero, Value away) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Rounds scalars of 8 to 32 bits in integers.
+/// The float type of a scalar or a vector, whose elements are computed side by
+/// side; null for other types.
+static FloatType getScalarOrVectorFloat(Type type) {
+  return isa<ShapedType>(type) && !isa<VectorType>(type)
+             ? FloatType()
+             : dyn_cast<FloatType>(getElementTypeOrSelf(type));
+}
+
+/// Rounds floats of 8 to 32 bits, scalars or vectors, to elements of type `to`
+/// in integers.
 static Value expandCast(PatternRewriter &rewriter, Location loc, Value input,
-                        FloatType to, RoundingMode rounding, bool saturating) {
-  CastBuilder builder(loc, rewriter, rounding);
-  auto from = cast<FloatType>(input.getType());
+                        Type to, RoundingMode rounding, bool saturating) {
+  CastBuilder builder(loc, rewriter, to, rounding);
+  FloatType from = getScalarOrVectorFloat(input.getType());
+  FloatType toFloat = getScalarOrVectorFloat(to);
   Value bits = arith::BitcastOp::create(
-      builder, builder.getIntegerType(from.getWidth()), input);
+      builder, builder.getBitsType(from.getWidth()), input);
   if (from.getWidth() < 32)
-    bits = arith::ExtUIOp::create(builder, builder.getI32Type(), bits);
+    bits = arith::ExtUIOp::create(builder, builder.getBitsType(32), bits);
   bits = builder.cast(bits, Format(from.getFloatSemantics()),
-                      Format(to.getFloatSemantics()), saturating);
-  if (to.getWidth() < 32)
-    bits = arith::TruncIOp::create(builder,
-                                   builder.getIntegerType(to.getWidth()), bits);
+                      Format(toFloat.getFloatSemantics()), saturating);
+  if (toFloat.getWidth() < 32)
+    bits = arith::TruncIOp::create(
+        builder, builder.getBitsType(toFloat.getWidth()), bits);
   return arith::BitcastOp::create(builder, to, bits);
 }
 
@@ -334,12 +358,11 @@ struct ExpandCast : OpRewritePattern<kv::CastOp> {
 
   LogicalResult matchAndRewrite(kv::CastOp op,
                                 PatternRewriter &rewriter) const override {
-    auto to = dyn_cast<FloatType>(op.getType());
-    if (!to)
-      return rewriter.notifyMatchFailure(op, "expected scalars");
-    rewriter.replaceOp(op, expandCast(rewriter, op.getLoc(), op.getInput(), to,
-                                      RoundingMode::to_nearest_even,
-                                      op.getSaturating()));
+    if (!getScalarOrVectorFloat(op.getType()))
+      return rewriter.notifyMatchFailure(op, "expected scalars or vectors");
+    rewriter.replaceOp(
+        op, expandCast(rewriter, op.getLoc(), op.getInput(), op.getType(),
+                       RoundingMode::to_nearest_even, op.getSaturating()));
     return success();
   }
 };
@@ -353,20 +376,21 @@ template <typename Op> struct CastOfArith : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    auto from = dyn_cast<FloatType>(op.getIn().getType());
-    auto to = dyn_cast<FloatType>(op.getType());
+    FloatType from = getScalarOrVectorFloat(op.getIn().getType());
+    FloatType to = getScalarOrVectorFloat(op.getType());
     if (!from || !to || from.getWidth() > 32 || to.getWidth() > 32 ||
         from.getWidth() < 8 || to.getWidth() < 8)
-      return rewriter.notifyMatchFailure(op,
-                                         "expected scalars of 8 to 32 bits");
+      return rewriter.notifyMatchFailure(
+          op, "expected scalars or vectors of 8 to 32 bits");
     if constexpr (std::is_same_v<Op, arith::TruncFOp>)
       if (RoundingMode rounding = getRounding(op);
           rounding != RoundingMode::to_nearest_even) {
-        rewriter.replaceOp(op, expandCast(rewriter, op.getLoc(), op.getIn(), to,
-                                          rounding, /*saturating=*/false));
+        rewriter.replaceOp(op, expandCast(rewriter, op.getLoc(), op.getIn(),
+                                          op.getType(), rounding,
+                                          /*saturating=*/false));
         return success();
       }
-    rewriter.replaceOpWithNewOp<kv::CastOp>(op, to, op.getIn(),
+    rewriter.replaceOpWithNewOp<kv::CastOp>(op, op.getType(), op.getIn(),
                                             /*saturating=*/false);
     return success();
   }
@@ -391,7 +415,7 @@ struct KVExpandCastsPass
           (!truncation ||
            getRounding(truncation) == RoundingMode::to_nearest_even))
         return WalkResult::advance();
-      op->emitOpError("expects scalars, to be computed in integers");
+      op->emitOpError("expects scalars or vectors, to be computed in integers");
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -36,7 +37,9 @@ static bool isSmallFloat(Type type) {
 
 /// Does `op` only carry values of its small float types, and compute nothing?
 static bool onlyCarries(Operation *op) {
-  return isa<arith::BitcastOp, arith::ConstantOp, arith::SelectOp>(op) ||
+  return isa<arith::BitcastOp, arith::ConstantOp, arith::SelectOp,
+             vector::BroadcastOp, vector::ExtractOp, vector::FromElementsOp,
+             vector::LoadOp, vector::StoreOp>(op) ||
          isa_and_nonnull<cf::ControlFlowDialect, func::FuncDialect,
                          memref::MemRefDialect>(op->getDialect());
 }

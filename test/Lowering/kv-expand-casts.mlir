@@ -172,3 +172,31 @@ func.func @constant() -> bf16 {
   %y = kv.cast %x : f32 to bf16
   return %y : bf16
 }
+
+// Vectors, element for element. arith.extf and arith.truncf too.
+
+// CHECK-LABEL: func @vectors(
+// CHECK-SAME:    %[[X:.*]]: vector<8xbf16>)
+// CHECK:         %[[C16:.*]] = arith.constant dense<16> : vector<8xi32>
+// CHECK:         %[[BITS:.*]] = arith.bitcast %[[X]] : vector<8xbf16> to vector<8xi16>
+// CHECK:         %[[LOW:.*]] = arith.extui %[[BITS]] : vector<8xi16> to vector<8xi32>
+// CHECK:         %[[HIGH:.*]] = arith.shli %[[LOW]], %[[C16]] : vector<8xi32>
+// CHECK:         %[[WIDE:.*]] = arith.bitcast %[[HIGH]] : vector<8xi32> to vector<8xf32>
+// CHECK:         arith.addf %[[WIDE]], %[[WIDE]] : vector<8xf32>
+// CHECK:         arith.trunci %{{.*}} : vector<8xi32> to vector<8xi8>
+// CHECK:         %[[Y:.*]] = arith.bitcast %{{.*}} : vector<8xi8> to vector<8xf8E4M3FN>
+// CHECK:         return %[[Y]]
+func.func @vectors(%x: vector<8xbf16>) -> vector<8xf8E4M3FN> {
+  %wide = arith.extf %x : vector<8xbf16> to vector<8xf32>
+  %sum = arith.addf %wide, %wide : vector<8xf32>
+  %y = arith.truncf %sum : vector<8xf32> to vector<8xf8E4M3FN>
+  return %y : vector<8xf8E4M3FN>
+}
+
+// CHECK-LABEL: func @rounding(
+// CHECK-NOT:     arith.truncf
+// CHECK:         return %{{.*}} : vector<4xbf16>
+func.func @rounding(%x: vector<4xf32>) -> vector<4xbf16> {
+  %y = arith.truncf %x toward_zero : vector<4xf32> to vector<4xbf16>
+  return %y : vector<4xbf16>
+}

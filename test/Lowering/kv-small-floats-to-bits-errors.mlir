@@ -16,6 +16,14 @@ func.func @compares(%x: f16) -> i1 {
 
 // -----
 
+func.func @computes_vector(%x: vector<4xbf16>) -> bf16 {
+  // expected-error @below {{'vector.reduction' op computes with a float of less than 32 bits}}
+  %y = vector.reduction <add>, %x : vector<4xbf16> into bf16
+  return %y : bf16
+}
+
+// -----
+
 // A buffer is passed by its address, whatever its elements.
 func.func private @takes_buffer(memref<?xbf16>)
 // expected-error @below {{'func.func' op is declared with a float of less than 32 bits, which no call can pass}}

@@ -48,3 +48,28 @@ func.func @constants(%bits: i8, %flag: i1, %w: f32) -> (i8, f16, f32) {
   %z = arith.bitcast %y : f8E4M3FN to i8
   return %z, %f16, %w : i8, f16, f32
 }
+
+// -----
+
+// Vectors of them are carried as vectors of bits.
+
+// CHECK-LABEL: func.func @vectors(
+// CHECK-SAME:    %[[A:.*]]: memref<?xi16>, %[[I:.*]]: index, %[[X:.*]]: i16) -> vector<4xi16> {
+// CHECK:         %[[ONES:.*]] = arith.constant dense<16256> : vector<4xi16>
+// CHECK:         %[[V:.*]] = vector.load %[[A]][%[[I]]] {alignment = 8 : i64} : memref<?xi16>, vector<4xi16>
+// CHECK:         %[[E:.*]] = vector.extract %[[V]][1] : i16 from vector<4xi16>
+// CHECK:         %[[W:.*]] = vector.from_elements %[[E]], %[[X]], %[[E]], %[[X]] : vector<4xi16>
+// CHECK:         vector.store %[[W]], %[[A]][%[[I]]]
+// CHECK:         %[[B:.*]] = vector.broadcast %[[X]] : i16 to vector<4xi16>
+// CHECK:         vector.store %[[B]], %[[A]][%[[I]]]
+// CHECK:         return %[[ONES]] : vector<4xi16>
+func.func @vectors(%a: memref<?xbf16>, %i: index, %x: bf16) -> vector<4xbf16> {
+  %ones = arith.constant dense<1.0> : vector<4xbf16>
+  %v = vector.load %a[%i] {alignment = 8} : memref<?xbf16>, vector<4xbf16>
+  %e = vector.extract %v[1] : bf16 from vector<4xbf16>
+  %w = vector.from_elements %e, %x, %e, %x : vector<4xbf16>
+  vector.store %w, %a[%i] : memref<?xbf16>, vector<4xbf16>
+  %b = vector.broadcast %x : bf16 to vector<4xbf16>
+  vector.store %b, %a[%i] : memref<?xbf16>, vector<4xbf16>
+  return %ones : vector<4xbf16>
+}
