@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -110,6 +111,34 @@ struct Launch {
   SmallVector<Operand> operands;
 };
 
+} // namespace
+
+/// The memref that `value` is, with nothing but more in its type: a cast to its
+/// own sizes, strides and offset. A launch may pass the descriptor of the
+/// memref, since a kernel that relies on a static stride does not read it.
+static Value getRestatedSource(Value value) {
+  auto cast = value.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!cast)
+    return {};
+  auto metadata =
+      cast.getSource().getDefiningOp<memref::ExtractStridedMetadataOp>();
+  if (!metadata || cast.getSource() != metadata.getBaseBuffer())
+    return {};
+  // Only the stride of the last dimension may say more than the type did.
+  SmallVector<OpFoldResult> strides = cast.getConstifiedMixedStrides();
+  SmallVector<OpFoldResult> known = metadata.getConstifiedMixedStrides();
+  if (!strides.empty() && isConstantIntValue(strides.back(), 1))
+    known.back() = strides.back();
+  if (!isEqualConstantIntOrValueArray(strides, known) ||
+      !isEqualConstantIntOrValueArray(cast.getConstifiedMixedSizes(),
+                                      metadata.getConstifiedMixedSizes()) ||
+      !isEqualConstantIntOrValue(cast.getConstifiedMixedOffset(),
+                                 metadata.getConstifiedMixedOffset()))
+    return {};
+  return metadata.getSource();
+}
+
+namespace {
 /// Lists the launches of a function, those of functions that it calls included.
 class LaunchLister {
 public:
@@ -130,6 +159,8 @@ private:
   static Operand find(const Arguments &arguments, Value value) {
     if (auto known = arguments.find(value); known != arguments.end())
       return known->second;
+    if (Value source = getRestatedSource(value))
+      return find(arguments, source);
     auto memref = dyn_cast<MemrefValue>(value);
     if (!memref)
       return {};
