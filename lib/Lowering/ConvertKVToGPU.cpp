@@ -8,6 +8,7 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "KernelTable.h"
+#include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Dialect/KV/Transforms/SizeChecks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_CONVERTKVTOGPU
@@ -48,8 +50,8 @@ static void createLaunch(ImplicitLocOpBuilder &b, const Kernel &kernel,
                             kernel.operands);
 }
 
-/// Blocks for `elements`, at most as many as the grid's dimension holds; the
-/// kernels loop.
+/// Blocks for `elements`, or groups of them, at most as many as the grid's
+/// dimension holds; the kernels loop.
 static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
                              int64_t most) {
   Value blocks = b.createOrFold<arith::CeilDivUIOp>(
@@ -58,13 +60,14 @@ static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
       blocks, arith::ConstantIndexOp::create(b, most));
 }
 
-/// Elements of the rows of one token, over all destinations.
-static Value createElementsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
+/// Groups of elements in the rows of one token, over all destinations.
+static Value createGroupsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
   Value total = arith::ConstantIndexOp::create(b, 0);
   for (unsigned i = 0; i < write.getNumDests(); ++i) {
     SmallVector<Value> extents = createRowExtents(
         b, write, i, write.getDests()[i], write.getValues()[i]);
-    total = b.createOrFold<arith::AddIOp>(total, createProduct(b, extents));
+    SmallVector<Value> counts = createGroupCounts(b, write, i, extents);
+    total = b.createOrFold<arith::AddIOp>(total, createProduct(b, counts));
   }
   return total;
 }
@@ -85,7 +88,7 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
   SmallVector<Value> grid;
   for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
     grid.push_back(createSize(b, write.getIndices().front(), dim));
-  Value blocksY = createNumBlocks(b, createElementsPerToken(b, write), 65535);
+  Value blocksY = createNumBlocks(b, createGroupsPerToken(b, write), 65535);
   createLaunch(b, kernel, func, createProduct(b, grid), blocksY);
   write.erase();
 }
@@ -120,6 +123,13 @@ static LogicalResult convertGeneric(KernelTable &kernels, linalg::GenericOp op,
       arith::ConstantIndexOp::create(b, 1));
   op.erase();
   return success();
+}
+
+/// Destinations that nobody said are disjoint are written one after the other.
+static void decompose(WriteOp write) {
+  IRRewriter rewriter(write.getContext());
+  if (!write.hasTensorForm() && !write.getDisjoint())
+    decomposeIntoSingleWrites(rewriter, write);
 }
 
 /// kv.apply of i64 values -> affine.apply, whose arithmetic is in 64-bit
@@ -160,6 +170,7 @@ struct ConvertKVToGPUPass
 private:
   static LogicalResult convert(KernelTable &kernels, func::FuncOp func) {
     func.walk(convertCopy);
+    func.walk(decompose);
     InputCollector collector(func);
     SmallVector<std::pair<Operation *, KernelInputs>> sites;
     func.walk([&](Operation *op) {

@@ -141,6 +141,18 @@ SmallVector<Value> kvfuse::createRowExtents(ImplicitLocOpBuilder &b,
   return extents;
 }
 
+SmallVector<Value> kvfuse::createGroupCounts(ImplicitLocOpBuilder &b,
+                                             kv::WriteOp write, unsigned i,
+                                             ValueRange extents) {
+  SmallVector<Value> counts(extents);
+  int64_t access = write.getAccess(i);
+  if (access == 1)
+    return counts;
+  counts.back() = b.createOrFold<arith::CeilDivUIOp>(
+      counts.back(), arith::ConstantIndexOp::create(b, access));
+  return counts;
+}
+
 scf::ForOp kvfuse::createThreadLoop(ImplicitLocOpBuilder &b, gpu::Dimension dim,
                                     Value total) {
   Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);

@@ -73,13 +73,31 @@ llvm::SmallVector<mlir::Value> createRowExtents(mlir::ImplicitLocOpBuilder &b,
                                                 mlir::kv::WriteOp write,
                                                 unsigned i, mlir::Value dest,
                                                 mlir::Value values);
+/// How many groups of `write.getAccess(i)` elements, the last one maybe partly
+/// filled, lie along each row coordinate of destination `i`, whose extents are
+/// `extents`. A group lies along the last one.
+llvm::SmallVector<mlir::Value> createGroupCounts(mlir::ImplicitLocOpBuilder &b,
+                                                 mlir::kv::WriteOp write,
+                                                 unsigned i,
+                                                 mlir::ValueRange extents);
 /// for (e = thread; e < total; e += threads), over the threads of all blocks of
 /// grid dimension `dim`.
 mlir::scf::ForOp createThreadLoop(mlir::ImplicitLocOpBuilder &b,
                                   mlir::gpu::Dimension dim, mlir::Value total);
 
+/// Clones the operations of `block`, a region of a write, here, and returns
+/// what it yields. `mapping` takes values from outside to those in the kernel.
+mlir::Value cloneRegion(mlir::ImplicitLocOpBuilder &b, mlir::Block &block,
+                        mlir::ValueRange arguments, mlir::IRMapping mapping);
+
+/// The same for every element of the vector `elements`; returns the vector of
+/// what `block` yields. Scalars from outside are broadcast.
+mlir::Value cloneRegionOnVector(mlir::ImplicitLocOpBuilder &b,
+                                mlir::Block &block, mlir::Value elements,
+                                mlir::IRMapping mapping);
+
 /// Fills in the kernel of a write: grid x is the token, grid y and the threads
-/// walk over the elements of its rows.
+/// walk over the groups of elements of its rows.
 void buildWriteKernel(mlir::kv::WriteOp write, Kernel &kernel);
 
 /// Can `op` be one kernel: buffers, parallel loops, plain accesses?

@@ -4,19 +4,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One launch for all destinations. Block x is the token; its threads, and grid
-// y, walk over the elements of its rows, those of destination 0 first. Page and
-// offset are computed once per token and destination, before the walk.
+// y, walk over the groups of elements of its rows, those of destination 0
+// first. Page and offset are computed once per token and destination, before
+// the walk.
+//
+// A group is what one access moves: `WriteOp::getAccess` elements along the
+// inner row coordinate, a vector. Where a group does not lie in its row as a
+// whole, or not in the cache without wrapping, its elements are moved one by
+// one.
 //
 //===----------------------------------------------------------------------===//
 
+#include "CoordinateBuilder.h"
 #include "KernelTable.h"
 #include "kvfuse/Lowering/Passes.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::kv;
@@ -49,9 +55,9 @@ public:
       slots.push_back(loadIndex(index));
     Value active = buildActive(slots);
     auto buildRest = [&] {
-      for (Value slot : slots)
-        coordinates.push_back(
-            arith::IndexCastOp::create(b, b.getIndexType(), slot));
+      for (Value &slot : slots)
+        slot = arith::IndexCastOp::create(b, b.getIndexType(), slot);
+      coordinates.emplace(write, dests, grid, slots);
       for (unsigned i = 0; i < write.getNumDests(); ++i)
         prepareDestination(i);
       buildWalk();
@@ -71,7 +77,9 @@ private:
   /// What is known of a destination before its elements are walked over.
   struct Destination {
     SmallVector<Value> extents;
-    Value numElements;
+    /// Groups along each row coordinate, and in all.
+    SmallVector<Value> groupCounts;
+    Value numGroups;
     /// Coordinates that do not depend on the row, wrapped; null otherwise.
     SmallVector<Value> fixed;
     /// Are the fixed coordinates in bounds? Null if that needs no test.
@@ -92,146 +100,162 @@ private:
     if (mask)
       active = memref::LoadOp::create(b, mask, grid);
     if (write.hasWhere()) {
-      Value where = cloneRegion(write.getWhere().front(), slots);
+      Value where =
+          cloneRegion(b, write.getWhere().front(), slots, kernel.mapping);
       active = active ? arith::AndIOp::create(b, active, where) : where;
     }
     return active;
   }
 
-  /// Clones the operations of `block` here and returns what it yields.
-  Value cloneRegion(Block &block, ValueRange arguments) {
-    IRMapping mapping = kernel.mapping;
-    mapping.map(block.getArguments(), arguments);
-    for (Operation &op : block.without_terminator())
-      b.clone(op, mapping);
-    return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
-  }
-
-  /// Coordinate `dim` of destination `i`, wrapped if need be (SX4). `rows` are
-  /// the row coordinates, empty if the coordinate does not depend on them.
-  Value buildCoordinate(unsigned i, unsigned dim, ValueRange rows) {
-    SmallVector<Value> operands(grid);
-    llvm::append_range(operands, coordinates);
-    if (rows.empty())
-      operands.append(write.getRowRank(i), grid.front()); // not used
-    else
-      llvm::append_range(operands, rows);
-    AffineMap map = write.getMap(i).getSubMap({dim});
-    Value coordinate = b.createOrFold<affine::AffineApplyOp>(map, operands);
-    if (write.getNegative() != NegativePolicy::wrap ||
-        !write.needsBoundsCheck(i, dim) || !write.mayBeNegative(i, dim))
-      return coordinate;
-    Value zero = arith::ConstantIndexOp::create(b, 0);
-    Value isNegative =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, coordinate, zero);
-    Value wrapped =
-        arith::AddIOp::create(b, coordinate, createSize(b, dests[i], dim));
-    return arith::SelectOp::create(b, isNegative, wrapped, coordinate);
-  }
-
-  /// SX5: adds the test of `coordinate` to `inBounds`. One unsigned comparison
-  /// covers negative coordinates too.
-  void addBoundsCheck(unsigned i, unsigned dim, Value coordinate,
-                      Value &inBounds) {
-    if (write.getOutOfBounds() == BoundsPolicy::undefined ||
-        !write.needsBoundsCheck(i, dim))
-      return;
-    Value inside = arith::CmpIOp::create(
-        b, arith::CmpIPredicate::ult, coordinate, createSize(b, dests[i], dim));
-    inBounds = inBounds ? arith::AndIOp::create(b, inBounds, inside) : inside;
-  }
-
-  void trapUnless(unsigned i, Value inBounds) {
-    if (inBounds && write.getOutOfBounds() == BoundsPolicy::trap)
-      cf::AssertOp::create(b, inBounds,
-                           "SX5: index out of bounds in destination " +
-                               std::to_string(i));
-  }
-
   void prepareDestination(unsigned i) {
     Destination dest;
     dest.extents = createRowExtents(b, write, i, dests[i], values[i]);
-    dest.numElements = createProduct(b, dest.extents);
-    for (unsigned dim = 0, e = write.getDestType(i).getRank(); dim < e; ++dim) {
-      if (dependsOnRow(i, dim)) {
-        dest.fixed.push_back({});
-        continue;
-      }
-      Value coordinate = buildCoordinate(i, dim, {});
-      addBoundsCheck(i, dim, coordinate, dest.inBounds);
-      dest.fixed.push_back(coordinate);
-    }
-    trapUnless(i, dest.inBounds);
+    dest.groupCounts = createGroupCounts(b, write, i, dest.extents);
+    dest.numGroups = createProduct(b, dest.groupCounts);
+    dest.fixed.resize(write.getDestType(i).getRank());
+    dest.inBounds = coordinates->locate(b, i, /*rows=*/{}, dest.fixed, {});
     destinations.push_back(std::move(dest));
   }
 
-  bool dependsOnRow(unsigned i, unsigned dim) {
-    AffineExpr expr = write.getMap(i).getResult(dim);
-    for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row)
-      if (expr.isFunctionOfDim(write.getRowDim(row)))
-        return true;
-    return false;
-  }
-
-  /// for (e = thread; e < elements of all rows; e += threads) put element e.
+  /// for (g = thread; g < groups of all rows; g += threads) put group g.
   void buildWalk() {
-    Value total = destinations.front().numElements;
+    Value total = destinations.front().numGroups;
     for (Destination &dest : llvm::drop_begin(destinations))
-      total = b.createOrFold<arith::AddIOp>(total, dest.numElements);
+      total = b.createOrFold<arith::AddIOp>(total, dest.numGroups);
     scf::ForOp loop = createThreadLoop(b, gpu::Dimension::y, total);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    buildElement(0, loop.getInductionVar());
+    buildGroup(0, loop.getInductionVar());
   }
 
-  /// Puts element `e` of the rows of destinations `i` and up.
-  void buildElement(unsigned i, Value e) {
+  /// Puts group `group` of the rows of destinations `i` and up.
+  void buildGroup(unsigned i, Value group) {
     if (i + 1 == write.getNumDests())
-      return putElement(i, e);
-    Value here = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, e,
-                                       destinations[i].numElements);
+      return putGroup(i, group);
+    Value here = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, group,
+                                       destinations[i].numGroups);
     auto choice = scf::IfOp::create(b, here, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
-    putElement(i, e);
+    putGroup(i, group);
     b.setInsertionPointToStart(choice.elseBlock());
     Value rest =
-        arith::SubIOp::create(b, e, destinations[i].numElements).getResult();
-    buildElement(i + 1, rest);
+        arith::SubIOp::create(b, group, destinations[i].numGroups).getResult();
+    buildGroup(i + 1, rest);
   }
 
-  void putElement(unsigned i, Value e) {
+  void putGroup(unsigned i, Value group) {
     Destination &dest = destinations[i];
-    SmallVector<Value> rows = delinearize(b, e, dest.extents);
-    SmallVector<Value> place(dest.fixed);
-    Value rowInBounds;
-    for (unsigned dim = 0; dim < place.size(); ++dim) {
-      if (place[dim])
-        continue;
-      place[dim] = buildCoordinate(i, dim, rows);
-      addBoundsCheck(i, dim, place[dim], rowInBounds);
-    }
-    trapUnless(i, rowInBounds);
-    Value inBounds = dest.inBounds;
-    if (rowInBounds)
-      inBounds = inBounds ? arith::AndIOp::create(b, inBounds, rowInBounds)
-                          : rowInBounds;
+    SmallVector<Value> rows = delinearize(b, group, dest.groupCounts);
+    if (write.getAccess(i) == 1)
+      return putElement(i, rows, dest.fixed, dest.inBounds);
 
-    // Also after an assert: nothing outside the cache is written, whatever the
-    // target does once one has failed.
+    Value &first = rows.back();
+    first = arith::MulIOp::create(b, first, createAccess(i));
+    SmallVector<Value> place(dest.fixed);
+    Value inBounds = coordinates->locate(
+        b, i, rows, MutableArrayRef(place).drop_back(), dest.inBounds);
     OpBuilder::InsertionGuard guard(b);
-    if (inBounds) {
-      auto ifInside = scf::IfOp::create(b, inBounds, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(ifInside.thenBlock());
+    enterIf(inBounds);
+
+    Value last = coordinates->applyLast(b, i, rows);
+    Value isWhole =
+        createAnd(b, buildInRow(i, first),
+                  coordinates->buildInBounds(b, i, last, write.getAccess(i)));
+    if (isWhole) {
+      auto choice = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(choice.elseBlock());
+      putElements(i, rows, place);
+      b.setInsertionPointToStart(choice.thenBlock());
     }
-    SmallVector<Value> source;
-    for (AffineExpr expr : write.getOrder(i).getResults()) {
-      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-      source.push_back(dim < grid.size() ? grid[dim] : rows[dim - grid.size()]);
-    }
-    Value element = memref::LoadOp::create(b, values[i], source);
-    Value stored = cloneRegion(write.getBody(i), element);
+    place.back() = last;
+    putVector(i, rows, place);
+  }
+
+  Value createAccess(unsigned i) {
+    return arith::ConstantIndexOp::create(b, write.getAccess(i));
+  }
+
+  /// Do rows of destination `i` consist of whole groups, as far as is known?
+  bool hasWholeGroups(unsigned i) {
+    int64_t extent = write.getStaticRowExtent(i, write.getRowRank(i) - 1);
+    return !ShapedType::isDynamic(extent) && extent % write.getAccess(i) == 0;
+  }
+
+  /// Does the group that starts at `first` lie in its row? Null if it must.
+  Value buildInRow(unsigned i, Value first) {
+    if (hasWholeGroups(i))
+      return {};
+    Value end = arith::AddIOp::create(b, first, createAccess(i));
+    Value extent = destinations[i].extents.back();
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, end, extent);
+  }
+
+  /// Puts those elements, one by one, of the group at `rows` that are in the
+  /// row. `place` has all coordinates but the last.
+  void putElements(unsigned i, SmallVector<Value> rows, ArrayRef<Value> place) {
+    Value end = arith::AddIOp::create(b, rows.back(), createAccess(i));
+    if (!hasWholeGroups(i))
+      end = arith::MinUIOp::create(b, end, destinations[i].extents.back());
+    auto loop = scf::ForOp::create(b, rows.back(), end,
+                                   arith::ConstantIndexOp::create(b, 1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    rows.back() = loop.getInductionVar();
+    putElement(i, rows, place, /*inBounds=*/{});
+  }
+
+  /// Puts the element at `rows`, if `inBounds` holds. `known` has the
+  /// coordinates that have been computed and tested for that.
+  void putElement(unsigned i, ValueRange rows, ArrayRef<Value> known,
+                  Value inBounds) {
+    SmallVector<Value> place(known);
+    inBounds = coordinates->locate(b, i, rows, place, inBounds);
+    OpBuilder::InsertionGuard guard(b);
+    enterIf(inBounds);
+    Value element =
+        memref::LoadOp::create(b, values[i], getSource(i, rows)).getResult();
+    Value stored = cloneRegion(b, write.getBody(i), element, kernel.mapping);
     memref::StoreOp::create(b, stored, dests[i], place);
+  }
+
+  /// Puts the group of elements from `rows` on at `place`, with one access.
+  void putVector(unsigned i, ValueRange rows, ValueRange place) {
+    auto type = VectorType::get(write.getAccess(i),
+                                write.getValueType(i).getElementType());
+    auto loaded =
+        vector::LoadOp::create(b, type, values[i], getSource(i, rows),
+                               /*nontemporal=*/false, getAlignment(type));
+    Value stored =
+        cloneRegionOnVector(b, write.getBody(i), loaded, kernel.mapping);
+    vector::StoreOp::create(b, stored, dests[i], place, /*nontemporal=*/false,
+                            getAlignment(cast<VectorType>(stored.getType())));
+  }
+
+  /// What `access` promises, as far as an access makes use of it: 16 bytes are
+  /// what a thread moves at most.
+  static llvm::Align getAlignment(VectorType type) {
+    return llvm::Align(std::min<int64_t>(
+        type.getNumElements() * type.getElementTypeBitWidth() / 8, 16));
+  }
+
+  /// Coordinates of the values at `rows`.
+  SmallVector<Value> getSource(unsigned i, ValueRange rows) {
+    return llvm::map_to_vector(
+        write.getOrder(i).getResults(), [&](AffineExpr expr) -> Value {
+          unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+          return dim < grid.size() ? grid[dim] : rows[dim - grid.size()];
+        });
+  }
+
+  /// Goes on in a branch that is taken if `condition`, which may be null for
+  /// true, holds. Also after an assert: nothing outside the cache is written,
+  /// whatever the target does once one has failed.
+  void enterIf(Value condition) {
+    if (!condition)
+      return;
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
   }
 
   WriteOp write;
@@ -240,7 +264,7 @@ private:
   SmallVector<Value> indices, dests, values;
   Value mask;
   SmallVector<Value> grid;
-  SmallVector<Value> coordinates; // index values, as `index`
+  std::optional<CoordinateBuilder> coordinates;
   SmallVector<Destination> destinations;
 };
 } // namespace

@@ -227,7 +227,7 @@ func.func @mask(%f: f32, %s: memref<?xi64>, %m: memref<?xi1>, %v: memref<?x8xf32
 // CHECK:         scf.if
 // CHECK:           gpu.launch_func
 func.func @sizes(%p: memref<?xi64>, %o: memref<?xi64>, %v: memref<?x?xf32>, %c: memref<?x4x?xf32>, %w: memref<?x8xf32>, %d: memref<?x4x?xf32>) {
-  kv.write at(%p, %o : memref<?xi64>, memref<?xi64>) negative(wrap) out_of_bounds(trap)
+  kv.write at(%p, %o : memref<?xi64>, memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
     put %v : memref<?x?xf32> into %c : memref<?x4x?xf32> map(affine_map<(t, p, o, d) -> (p, o, d)>)
     put %w : memref<?x8xf32> into %d : memref<?x4x?xf32> map(affine_map<(t, p, o, d) -> (p, o, d)>)
   return
@@ -253,7 +253,7 @@ func.func @sizes(%p: memref<?xi64>, %o: memref<?xi64>, %v: memref<?x?xf32>, %c: 
 // CHECK:         gpu.func @kv_write_0(
 // CHECK-NOT:     gpu.func
 func.func @kernels(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>) {
-  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
     put %v : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
@@ -261,7 +261,7 @@ func.func @kernels(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>, 
   return
 }
 func.func @again(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>) {
-  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
     put %v : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   return

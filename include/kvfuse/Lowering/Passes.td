@@ -26,15 +26,23 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     the load and the launch may write that memref.
 
     The kernel of a write: grid x is the token, threads and grid y walk over the
-    elements of its rows, all destinations side by side. Index values are loaded
-    once per token, widened, and each destination's coordinates are computed,
-    wrapped (SX4) and tested against the sizes of that call (SX5) before an
-    address is formed. Accesses are by element, at any stride. Under `trap` a
-    bad coordinate is a `cf.assert`.
+    groups of elements of its rows, all destinations side by side. Index values
+    are loaded once per token, widened, and each destination's coordinates are
+    computed, wrapped (SX4) and tested against the sizes of that call (SX5)
+    before an address is formed. Under `trap` a bad coordinate is a `cf.assert`.
+    Destinations of a write that is not `disjoint` get a kernel each, in order.
 
-    The host side tests that sizes of values and caches agree, and those of the
-    operands of an elementwise operation (SX10, a `cf.assert` before the launch),
-    and launches nothing for an empty grid or empty rows (SX9).
+    A group is what the destination's `access` clause says. Without one it is an
+    element, at any stride. With `access(n)` it is a vector of n elements, loaded
+    and stored with the alignment that the clause promises (16 bytes at most), and
+    the region works on vectors. A group that does not lie in its row as a whole,
+    or not in the cache without wrapping, is moved by element; where rows are
+    whole groups by their type there is no code for that.
+
+    The host side tests that sizes of values and caches agree, unless `access`
+    clauses say that this has been done, and those of the operands of an
+    elementwise operation (SX10, a `cf.assert` before the launch), and launches
+    nothing for an empty grid or empty rows (SX9).
 
     Before: functions on buffers. After: no kv operation but `kv.cast`, no linalg
     operation and no `memref.copy` is left.
@@ -94,7 +102,7 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect"
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
 }
 
@@ -142,13 +150,14 @@ def KVHoistChecks : Pass<"kv-hoist-checks", "::mlir::ModuleOp"> {
 def KVExpandCasts : Pass<"kv-expand-casts"> {
   let summary = "compute kv.cast and small-float conversions in integers";
   let description = [{
-    Overview: each scalar `kv.cast`, and each `arith.extf` and `arith.truncf`
-    between types of 8 to 32 bits, becomes integer arithmetic on the bits with
-    the same result on every target (SC1 to SC3, SC7). `arith.truncf` keeps its
-    rounding mode. No conversion instruction and no library call is needed.
+    Overview: each `kv.cast`, and each `arith.extf` and `arith.truncf` between
+    types of 8 to 32 bits, on scalars or vectors, becomes integer arithmetic on
+    the bits with the same result on every target (SC1 to SC3, SC7).
+    `arith.truncf` keeps its rounding mode. No conversion instruction and no
+    library call is needed.
 
-    Before: `kv.cast` on scalars. After: no `kv.cast`, and no `arith.truncf` with
-    a rounding mode.
+    Before: `kv.cast` on scalars and vectors. After: no `kv.cast`, and no
+    `arith.truncf` with a rounding mode.
 
     Example:
 
@@ -194,12 +203,12 @@ def KVEmulateGPU : Pass<"kv-emulate-gpu", "::mlir::ModuleOp"> {
 def KVSmallFloatsToBits : Pass<"kv-small-floats-to-bits", "::mlir::ModuleOp"> {
   let summary = "carry floats of less than 32 bits as integers";
   let description = [{
-    Overview: every bf16, f16 and 8-bit float that is left, be it a value, a
-    block argument, a parameter, a constant or the element of a buffer, becomes an
-    integer of its width with the same bits. LLVM carries a small float in an f32
-    from block to block where the CPU has no register for it, by calls of a
-    library that need not be there; it leaves integers alone. A parameter of
-    `main` that is a bf16 is therefore a `uint16_t` in C.
+    Overview: every bf16, f16 and 8-bit float that is left, be it a value or one
+    of a vector, a block argument, a parameter, a constant or the element of a
+    buffer, becomes an integer of its width with the same bits. LLVM carries a
+    small float in an f32 from block to block where the CPU has no register for
+    it, by calls of a library that need not be there; it leaves integers alone. A
+    parameter of `main` that is a bf16 is therefore a `uint16_t` in C.
 
     Nothing may compute with small floats any more: that is an error. So is the
     declaration of a function with one for parameter or result.

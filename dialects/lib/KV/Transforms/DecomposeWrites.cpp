@@ -36,6 +36,8 @@ SmallVector<WriteOp> mlir::kv::decomposeIntoSingleWrites(RewriterBase &rewriter,
                                   write.getValues()[i], write.getMap(i),
                                   write.getOrder(i), write.isBox(i),
                                   write.getNegative(), write.getOutOfBounds());
+    if (write.isVersioned())
+      single.setAccesses(ArrayRef(*write.getAccesses()).slice(i, 1));
     // A rewriter with a listener cannot clone a region without blocks.
     if (write.hasWhere())
       rewriter.cloneRegionBefore(write.getWhere(), single.getWhere(),
