@@ -7,10 +7,13 @@
 
 #include "kvfuse/Lowering/Passes.h"
 
+#include "kvfuse/Layout/Overlap.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVHOISTCHECKS
@@ -18,24 +21,7 @@ namespace kvfuse {
 } // namespace kvfuse
 
 using namespace mlir;
-
-/// Adds what computes `value` from arguments of `func` to `slice`, operands
-/// first. Fails if something else is needed, or may not run earlier.
-static LogicalResult collectSlice(func::FuncOp func, Value value,
-                                  llvm::SetVector<Operation *> &slice) {
-  Operation *def = value.getDefiningOp();
-  if (!def)
-    return success(cast<BlockArgument>(value).getOwner() == &func.front());
-  if (slice.contains(def))
-    return success();
-  if (!isPure(def) || def->getNumRegions() != 0)
-    return failure();
-  for (Value operand : def->getOperands())
-    if (failed(collectSlice(func, operand, slice)))
-      return failure();
-  slice.insert(def);
-  return success();
-}
+using namespace kvfuse;
 
 namespace {
 /// Moves the checks of functions to their start, those of callees included.
@@ -69,6 +55,40 @@ public:
   }
 
 private:
+  /// May `op` run earlier, or once more?
+  bool mayMove(Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      return callee && callee->hasAttr(kPureAttr);
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return llvm::all_of(branch->getRegions(), [&](Region &region) {
+        return llvm::all_of(region.getOps(),
+                            [&](Operation &inner) { return mayMove(&inner); });
+      });
+    return isPure(op) && op->getNumRegions() == 0;
+  }
+
+  /// Adds what computes `value` from arguments of `func` to `slice`, operands
+  /// first. Fails if something else is needed, or may not move.
+  LogicalResult collectSlice(func::FuncOp func, Value value,
+                             llvm::SetVector<Operation *> &slice) {
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      return success(cast<BlockArgument>(value).getOwner() == &func.front());
+    if (slice.contains(def))
+      return success();
+    if (!mayMove(def))
+      return failure();
+    llvm::SetVector<Value> needed(def->operand_begin(), def->operand_end());
+    getUsedValuesDefinedAbove(def->getRegions(), needed);
+    for (Value operand : needed)
+      if (failed(collectSlice(func, operand, slice)))
+        return failure();
+    slice.insert(def);
+    return success();
+  }
+
   /// Moves `op` behind `place`, the last operation moved, unless it stands
   /// before that already.
   static void moveTo(Block &block, Operation *&place, Operation *op) {

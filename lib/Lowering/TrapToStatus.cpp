@@ -7,6 +7,7 @@
 
 #include "kvfuse/Lowering/Passes.h"
 
+#include "kvfuse/Layout/Overlap.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,6 +22,7 @@ namespace kvfuse {
 } // namespace kvfuse
 
 using namespace mlir;
+using namespace kvfuse;
 
 namespace {
 /// The messages of a module's asserts, one constant for each text.
@@ -140,6 +142,11 @@ Block *TrapRewriter::getErrorBlock() {
 // Pass
 //===----------------------------------------------------------------------===//
 
+/// Can `function` fail: has it a body that was not declared to be pure?
+static bool mayFail(func::FuncOp function) {
+  return !function.isExternal() && !function->hasAttr(kPureAttr);
+}
+
 /// Finds what `TrapRewriter` rewrites in `function`: asserts, returns, and
 /// calls of functions that get a status.
 static LogicalResult collect(func::FuncOp function, const SymbolTable &symbols,
@@ -147,7 +154,7 @@ static LogicalResult collect(func::FuncOp function, const SymbolTable &symbols,
   WalkResult result = function.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op)) {
       auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-      if (!callee || callee.isExternal())
+      if (!callee || !mayFail(callee))
         return WalkResult::advance();
     } else if (!isa<cf::AssertOp, func::ReturnOp>(op)) {
       return WalkResult::advance();
@@ -171,7 +178,7 @@ struct KVTrapToStatusPass
     SymbolTable symbols(getOperation());
     llvm::MapVector<func::FuncOp, SmallVector<Operation *>> opsOf;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() &&
+      if (mayFail(function) &&
           failed(collect(function, symbols, opsOf[function])))
         return signalPassFailure();
 

@@ -69,3 +69,55 @@ func.func @odd(%ok: i1) {
   cf.assert %ok, "odd"
   return
 }
+
+// -----
+
+// A call of a function that is declared pure moves, also inside of a branch that
+// does nothing else; its condition and arguments come along. Another one stays.
+
+// CHECK-LABEL: func.func @pure_calls(
+// CHECK-NEXT:    %[[C0:.*]] = arith.constant 0
+// CHECK-NEXT:    %[[N:.*]] = memref.dim
+// CHECK-NEXT:    %[[NONE:.*]] = arith.cmpi eq, %[[N]], %[[C0]]
+// CHECK-NEXT:    %[[OK:.*]] = scf.if %[[NONE]] -> (i1) {
+// CHECK:           call @pure(%[[N]])
+// CHECK:         cf.assert %[[OK]], "pure"
+// CHECK-NEXT:    call @launch
+// CHECK:         call @flag
+// CHECK:         cf.assert %{{.*}}, "flag"
+// CHECK-LABEL: func.func @caller_of_pure_calls(
+// CHECK:         scf.if
+// CHECK:           call @pure(
+// CHECK:         cf.assert %{{.*}}, "pure"
+// CHECK-NEXT:    call @launch
+// CHECK-NEXT:    call @pure_calls
+func.func private @launch(memref<?xf32>)
+func.func private @pure(index) -> i1 attributes {kv.pure}
+func.func private @flag(index) -> i1
+func.func @pure_calls(%a: memref<?xf32>) {
+  call @launch(%a) : (memref<?xf32>) -> ()
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %a, %c0 : memref<?xf32>
+  %none = arith.cmpi eq, %n, %c0 : index
+  %ok = scf.if %none -> i1 {
+    %true = arith.constant true
+    scf.yield %true : i1
+  } else {
+    %pure = func.call @pure(%n) : (index) -> i1
+    scf.yield %pure : i1
+  }
+  cf.assert %ok, "pure"
+  %late = scf.if %none -> i1 {
+    scf.yield %none : i1
+  } else {
+    %flag = func.call @flag(%n) : (index) -> i1
+    scf.yield %flag : i1
+  }
+  cf.assert %late, "flag"
+  return
+}
+func.func @caller_of_pure_calls(%a: memref<?xf32>) {
+  call @launch(%a) : (memref<?xf32>) -> ()
+  call @pure_calls(%a) : (memref<?xf32>) -> ()
+  return
+}

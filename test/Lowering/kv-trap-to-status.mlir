@@ -121,3 +121,23 @@ func.func @no_trap(%x: i32) -> i32 {
   %y = call @external(%x) : (i32) -> i32
   return %y : i32
 }
+
+// -----
+
+// What is declared pure cannot fail.
+
+// CHECK-LABEL: func.func private @pure(
+// CHECK-SAME:    -> i1 attributes
+// CHECK-NEXT:    return %{{.*}} : i1
+// CHECK-LABEL: func.func @calls_pure(
+// CHECK-NEXT:    %[[OK:.*]] = call @pure(%{{.*}}) : (i1) -> i1
+// CHECK-NEXT:    llvm.mlir.addressof
+// CHECK-NEXT:    cf.cond_br %[[OK]]
+func.func private @pure(%x: i1) -> i1 attributes {kv.pure} {
+  return %x : i1
+}
+func.func @calls_pure(%x: i1) {
+  %ok = call @pure(%x) : (i1) -> i1
+  cf.assert %ok, "no"
+  return
+}

@@ -114,7 +114,9 @@ def KVHoistChecks : Pass<"kv-hoist-checks", "::mlir::ModuleOp"> {
     puts in front of each launch, moves to the start of the function. Those of a
     callee are repeated in the caller, which may launch something before the
     call. So either all sizes agree, or nothing is written. Asserts inside `scf`
-    regions stay: whether they hold matters only if the region runs.
+    regions stay: whether they hold matters only if the region runs. A condition
+    may be computed with branches, and with calls of functions that have the
+    attribute `kv.pure`: no effect, and defined for all arguments.
 
     Before: host functions with launches. After: no launch or call stands before
     an assert of the same block that depends on the arguments alone.
@@ -243,7 +245,8 @@ def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
     followed by a return of it. The other results are then poison. Buffers that
     the function allocated and would have freed later are leaked on that way.
 
-    Declarations, and calls of them, stay as they are.
+    Declarations, functions with the attribute `kv.pure`, which cannot fail, and
+    calls of them stay as they are.
 
     Before: functions in unstructured control flow (no scf). After: no
     `cf.assert` in a function.

@@ -209,7 +209,7 @@ def check(compiler, seed: int) -> tuple[int, int]:
         [
             compiler.path.with_name("kvfuse-opt"),
             "-",
-            "-pass-pipeline=builtin.module(kv-merge-writes)",
+            "-pass-pipeline=builtin.module(kv-merge-writes{only-proven=true})",
         ],
         input=text,
         capture_output=True,
