@@ -7,15 +7,18 @@
 
 #include "KernelTable.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace kvfuse;
 
-/// Does a vector of operands give the vector of results? kv.apply would, but
-/// its lowering is to `affine.apply`, which is on scalars.
+/// Does a vector of operands give the vector of results, down to the targets?
+/// Not all operations that are elementwise have a lowering on vectors: kv.apply
+/// becomes `affine.apply`, and `math.fpowi` an intrinsic, both on scalars.
 static bool worksOnVectors(Operation &op) {
-  return OpTrait::hasElementwiseMappableTraits(&op) && !isa<kv::ApplyOp>(op);
+  return OpTrait::hasElementwiseMappableTraits(&op) &&
+         (isa<kv::CastOp>(op) || isa<arith::ArithDialect>(op.getDialect()));
 }
 
 /// `value`, a scalar or a vector of the shape of `like`, as a vector.
