@@ -34,8 +34,9 @@ using namespace kvfuse;
 
 /// Launches `kernel` with `blocksX` by `blocksY` blocks, unless there is
 /// nothing to do (SX9).
-static void createLaunch(ImplicitLocOpBuilder &b, const Kernel &kernel,
-                         gpu::GPUFuncOp func, Value blocksX, Value blocksY) {
+static gpu::LaunchFuncOp createLaunch(ImplicitLocOpBuilder &b,
+                                      const Kernel &kernel, gpu::GPUFuncOp func,
+                                      Value blocksX, Value blocksY) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value blocks = b.createOrFold<arith::MulIOp>(blocksX, blocksY);
@@ -44,10 +45,10 @@ static void createLaunch(ImplicitLocOpBuilder &b, const Kernel &kernel,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifAny.thenBlock());
   Value threads = arith::ConstantIndexOp::create(b, kBlockSize);
-  gpu::LaunchFuncOp::create(b, func, gpu::KernelDim3{blocksX, blocksY, one},
-                            gpu::KernelDim3{threads, one, one},
-                            /*dynamicSharedMemorySize=*/Value(),
-                            kernel.operands);
+  return gpu::LaunchFuncOp::create(
+      b, func, gpu::KernelDim3{blocksX, blocksY, one},
+      gpu::KernelDim3{threads, one, one},
+      /*dynamicSharedMemorySize=*/Value(), kernel.operands);
 }
 
 /// Blocks for `elements`, or groups of them, at most as many as the grid's
@@ -89,7 +90,9 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
   for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
     grid.push_back(createSize(b, write.getIndices().front(), dim));
   Value blocksY = createNumBlocks(b, createGroupsPerToken(b, write), 65535);
-  createLaunch(b, kernel, func, createProduct(b, grid), blocksY);
+  gpu::LaunchFuncOp launch =
+      createLaunch(b, kernel, func, createProduct(b, grid), blocksY);
+  launch->setDiscardableAttrs(write->getDiscardableAttrDictionary());
   write.erase();
 }
 

@@ -10,6 +10,7 @@
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Fusion/Passes.h"
 #include "kvfuse/Import/Passes.h"
+#include "kvfuse/Layout/Passes.h"
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
@@ -116,6 +117,21 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm,
   });
 }
 
+void kvfuse::buildLayoutPipeline(OpPassManager &pm,
+                                 const PipelineOptions &options) {
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    KVVersionLayoutsOptions layouts;
+    layouts.assumeDisjoint = options.assumeDisjoint;
+    layouts.assumeAligned = options.assumeAligned;
+    layouts.unitStrideOnly = options.unitStrideOnly;
+    // A chain is compiled as it is written: element by element.
+    layouts.noVersioning =
+        options.noVersioning || options.fuse == FuseMode::Off;
+    layouts.countBranches = options.countBranches;
+    nested.addPass(createKVVersionLayouts(layouts));
+  });
+}
+
 void kvfuse::buildGPUPipeline(OpPassManager &pm) {
   addOnWrites(pm, [&](OpPassManager &nested) {
     nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
@@ -197,12 +213,14 @@ void kvfuse::registerPassesAndPipelines() {
   kv::registerKVPasses();
   registerFusionPasses();
   registerImportPasses();
+  registerLayoutPasses();
   registerLoweringPasses();
 
   auto toGPU = [](OpPassManager &pm, const PipelineOptions &options) {
     buildImportPipeline(pm, options);
     buildFusionPipeline(pm, options);
     buildBufferPipeline(pm, options);
+    buildLayoutPipeline(pm, options);
     buildGPUPipeline(pm);
   };
   PassPipelineRegistration<PipelineOptions>(

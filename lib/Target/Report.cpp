@@ -9,11 +9,13 @@
 
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Fusion/Passes.h"
+#include "kvfuse/Layout/Passes.h"
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
@@ -109,6 +111,8 @@ struct Operand {
 struct Launch {
   gpu::LaunchFuncOp op;
   SmallVector<Operand> operands;
+  /// Is it on the path through the first version of each write?
+  bool isStraight;
 };
 
 } // namespace
@@ -168,11 +172,21 @@ private:
     return {whole.argument, true};
   }
 
+  static bool isStraight(gpu::LaunchFuncOp launch) {
+    Operation *op = launch;
+    for (auto branches = op->getParentOfType<scf::IfOp>(); branches;
+         branches = branches->getParentOfType<scf::IfOp>())
+      if (branches->hasAttr(kVersionsAttr) &&
+          branches.getElseRegion().isAncestor(op->getParentRegion()))
+        return false;
+    return true;
+  }
+
   void visit(func::FuncOp func, const Arguments &arguments,
              std::vector<Launch> &launches) {
     func.walk([&](Operation *op) {
       if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
-        Launch entry{launch, {}};
+        Launch entry{launch, {}, isStraight(launch)};
         for (Value operand : launch.getKernelOperands())
           entry.operands.push_back(find(arguments, operand));
         launches.push_back(std::move(entry));
@@ -211,11 +225,29 @@ static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
     else
       arguments.push_back(*operand.argument);
   }
-  return llvm::json::Object{
+  llvm::json::Object kernel{
       {"name", launch.op.getKernelName().getValue()},
       {"function", function},
       {"grid", isTokenKernel(launch.op) ? "tokens" : "elements"},
       {"arguments", std::move(arguments)}};
+  if (auto branch = launch.op->getAttrOfType<StringAttr>(kBranchAttr))
+    kernel["branch"] = branch.getValue();
+  return kernel;
+}
+
+/// The counters of branches, in order.
+static llvm::json::Array describeBranches(ModuleOp module) {
+  llvm::json::Array branches;
+  auto global = module.lookupSymbol<memref::GlobalOp>(kBranchesGlobal);
+  if (!global)
+    return branches;
+  for (auto names : global->getAttrOfType<ArrayAttr>(kBranchesAttr)
+                        .getAsRange<DictionaryAttr>())
+    branches.push_back(llvm::json::Object{
+        {"function", names.getAs<StringAttr>("function").getValue()},
+        {"location", stringifyLocation(names.getAs<LocationAttr>("location"))},
+        {"branch", names.getAs<StringAttr>("branch").getValue()}});
+  return branches;
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,7 +284,7 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
                                      ArrayRef<RecordedRemark> remarks,
                                      ArrayRef<std::string> assumptions) {
   auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
-  llvm::json::Array functions, kernels;
+  llvm::json::Array functions, kernels, branches;
 
   // Functions with writes, then those in which nothing but refusals was found.
   LaunchCounts listed = unfused;
@@ -270,7 +302,9 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
       if (!func)
         func = module.lookupSymbol<func::FuncOp>(name);
       if (func)
-        after = lister.list(func).size();
+        after = llvm::count_if(lister.list(func), [](const Launch &launch) {
+          return launch.isStraight;
+        });
     }
     llvm::json::Object report;
     report["name"] = name.getValue();
@@ -281,6 +315,7 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
   }
 
   if (nested) {
+    branches = describeBranches(nested);
     llvm::SmallDenseSet<StringAttr> called;
     nested.walk([&](func::CallOp call) {
       called.insert(call.getCalleeAttr().getAttr());
@@ -292,6 +327,7 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
           kernels.push_back(describeKernel(func.getName(), launch));
   }
   return llvm::json::Object{{"assumptions", llvm::json::Array(assumptions)},
+                            {"branches", std::move(branches)},
                             {"functions", std::move(functions)},
                             {"kernels", std::move(kernels)}};
 }

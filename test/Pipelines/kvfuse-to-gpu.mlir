@@ -1,9 +1,9 @@
-// RUN: kvfuse-opt %s --allow-unregistered-dialect -pass-pipeline='builtin.module(kvfuse-to-gpu)' | FileCheck %s
-// RUN: kvfuse-opt %s --allow-unregistered-dialect -pass-pipeline='builtin.module(kvfuse-to-gpu{fuse=off})' | FileCheck %s --check-prefix=OFF
+// RUN: kvfuse-opt %s --allow-unregistered-dialect -pass-pipeline='builtin.module(kvfuse-to-gpu{no-versioning assume-disjoint})' | FileCheck %s
+// RUN: kvfuse-opt %s --allow-unregistered-dialect -pass-pipeline='builtin.module(kvfuse-to-gpu{fuse=off assume-disjoint})' | FileCheck %s --check-prefix=OFF
 // RUN: not kvfuse-opt %S/../Exports/hnd_layer_trunc_division.raw.mlir --allow-unregistered-dialect -o /dev/null \
 // RUN:   -pass-pipeline='builtin.module(kvfuse-to-gpu{mutates=auto fuse=required})' 2>&1 | FileCheck %s --check-prefix=REQUIRED
 // RUN: kvfuse-opt %S/../Exports/hnd_layer_e4m3fn.raw.mlir --allow-unregistered-dialect \
-// RUN:   -pass-pipeline='builtin.module(kvfuse-to-gpu{mutates=auto})' | FileCheck %s --check-prefix=EXPORT
+// RUN:   -pass-pipeline='builtin.module(kvfuse-to-gpu{mutates=auto no-versioning})' | FileCheck %s --check-prefix=EXPORT
 
 // Fused: one kernel, no temporary, no copy, nothing of the source left. All
 // sizes are tested before the launch. Modules of other names stay.

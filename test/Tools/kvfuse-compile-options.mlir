@@ -1,7 +1,7 @@
 // UNSUPPORTED: plugin
 // RUN: kvfuse-compile --help | FileCheck %s --check-prefix=HELP
-// RUN: kvfuse-compile %s -o - | FileCheck %s --check-prefix=PTX
-// RUN: kvfuse-compile - < %s | FileCheck %s --check-prefix=PTX
+// RUN: kvfuse-compile %s --no-versioning -o - | FileCheck %s --check-prefix=PTX
+// RUN: kvfuse-compile --no-versioning - < %s | FileCheck %s --check-prefix=PTX
 // RUN: kvfuse-compile %s -o %t.ptx && ptxas -arch=sm_90 %t.ptx -o %t.cubin
 // RUN: kvfuse-compile %s --fuse=off --target=sm_100 -o %t.off.ptx && ptxas -arch=sm_100 %t.off.ptx -o %t.off.cubin
 // RUN: kvfuse-compile %s --emit=kv | FileCheck %s --check-prefix=KV
@@ -17,12 +17,17 @@
 // HELP-DAG: --negative
 // HELP-DAG: -o
 // HELP-DAG: --out-of-bounds
+// HELP-DAG: --assume-aligned
+// HELP-DAG: --assume-disjoint
+// HELP-DAG: --count-branches
+// HELP-DAG: --no-versioning
 // HELP-DAG: --ptxas
 // HELP-DAG: --remarks
 // HELP-DAG: --report
 // HELP-DAG: --reserved-slot
 // HELP-DAG: --target
 // HELP-DAG: --torch-version
+// HELP-DAG: --unit-stride-only
 
 // PTX:     .target sm_90
 // PTX:     .visible .entry kv_write(

@@ -103,6 +103,28 @@ static cl::opt<std::string>
           cl::desc("ptxas for --emit=cubin (default: KVFUSE_PTXAS, CUDA_HOME, "
                    "PATH)"),
           cl::cat(category));
+static cl::opt<bool> assumeDisjoint(
+    "assume-disjoint",
+    cl::desc("Promise that caches that are written overlap no other argument, "
+             "nor one another: nothing of this is tested"),
+    cl::cat(category));
+static cl::opt<bool> assumeAligned(
+    "assume-aligned",
+    cl::desc("Promise that addresses, and strides but for the last, are "
+             "multiples of 16 bytes"),
+    cl::cat(category));
+static cl::opt<bool>
+    unitStrideOnly("unit-stride-only",
+                   cl::desc("Leave caches apart whose last stride is not 1"),
+                   cl::cat(category));
+static cl::opt<bool> noVersioning(
+    "no-versioning",
+    cl::desc("One version of each write, by what is proven of the layouts"),
+    cl::cat(category));
+static cl::opt<bool> countBranches(
+    "count-branches",
+    cl::desc("Count which versions run, in the global kvfuse_branches"),
+    cl::cat(category));
 static cl::opt<char> optLevel("O", cl::Prefix, cl::init('2'),
                               cl::value_desc("level"),
                               cl::desc("Optimisation of host code, 0 to 3"),
@@ -121,8 +143,13 @@ static bool isHostFormat(Emit format) {
 /// What is taken on trust: by the rules, and because the options say so.
 static std::vector<std::string> listAssumptions() {
   std::vector<std::string> assumptions = {
-      "SX3: index arithmetic in 64 bits does not overflow",
-      "SM8: no two arguments overlap"};
+      "SX3: index arithmetic in 64 bits does not overflow"};
+  if (assumeDisjoint)
+    assumptions.push_back("SM8: no cache that is written overlaps another "
+                          "argument");
+  if (assumeAligned)
+    assumptions.push_back("addresses, and strides but for the last, are "
+                          "multiples of 16 bytes");
   if (negative == "undefined")
     assumptions.push_back("SX4: no index is negative");
   if (negative == "skip")
@@ -169,6 +196,11 @@ public:
     options.negative = negative;
     options.outOfBounds = outOfBounds;
     options.reservedSlot = reservedSlot;
+    options.assumeDisjoint = assumeDisjoint;
+    options.assumeAligned = assumeAligned;
+    options.unitStrideOnly = unitStrideOnly;
+    options.noVersioning = noVersioning;
+    options.countBranches = countBranches;
     if (target != "cpu")
       options.chip = target;
   }
@@ -189,12 +221,12 @@ public:
     if (emit == Emit::KV) {
       std::string text = print();
       // The report counts kernels, so they are made all the same.
-      if (!reportName.empty() && failed(runStage(buildGPUPipeline)))
+      if (!reportName.empty() && failed(makeKernels()))
         return failure();
       makeReport();
       return text;
     }
-    if (failed(runStage(buildGPUPipeline)))
+    if (failed(makeKernels()))
       return failure();
     makeReport();
     return emit == Emit::GPU ? print() : emitBinary();
@@ -207,6 +239,13 @@ private:
     PassManager pm(module->getContext());
     build(pm);
     return pm.run(module);
+  }
+
+  LogicalResult makeKernels() {
+    return runStage([&](OpPassManager &pm) {
+      buildLayoutPipeline(pm, options);
+      buildGPUPipeline(pm);
+    });
   }
 
   /// Refusals of writes that were left behind, for they cannot be done in

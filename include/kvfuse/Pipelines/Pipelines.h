@@ -55,6 +55,27 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "reserved-slot",
       llvm::cl::desc("A slot id whose rows are not written"),
       llvm::cl::init("")};
+  Option<bool> assumeDisjoint{
+      *this, "assume-disjoint",
+      llvm::cl::desc("Promise: caches that are written overlap no other "
+                     "argument, nor one another"),
+      llvm::cl::init(false)};
+  Option<bool> assumeAligned{
+      *this, "assume-aligned",
+      llvm::cl::desc("Promise: addresses and outer strides are multiples of 16 "
+                     "bytes"),
+      llvm::cl::init(false)};
+  Option<bool> unitStrideOnly{
+      *this, "unit-stride-only",
+      llvm::cl::desc("Leave caches apart whose last stride is not 1"),
+      llvm::cl::init(false)};
+  Option<bool> noVersioning{
+      *this, "no-versioning",
+      llvm::cl::desc("One version of each write, by what is proven"),
+      llvm::cl::init(false)};
+  Option<bool> countBranches{*this, "count-branches",
+                             llvm::cl::desc("Count which versions run"),
+                             llvm::cl::init(false)};
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("GPU to compile for, such as sm_90"),
                            llvm::cl::init("sm_90")};
@@ -78,6 +99,10 @@ void buildFusionPipeline(mlir::OpPassManager &pm,
 /// neighbouring writes merged. Other modules in the one that it is built for
 /// stay.
 void buildBufferPipeline(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
+
+/// Writes of `module @kvfuse` on buffers to versions by layout.
+void buildLayoutPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
 /// `module @kvfuse` on buffers to kernels and launches.

@@ -303,6 +303,19 @@ def WindowRMW : Refusal<"WindowRMW", 16, "window-rmw"> {
   let change = "Index the cache by page and offset, and write the new rows.";
 }
 
+def InnerStride : Refusal<"InnerStride", 17, "inner-stride"> {
+  let passes = ["kv-version-layouts"];
+  let short = "elements of a row do not lie side by side";
+  let found = [{
+    The last dimension of a destination has another stride than 1, or one that is
+    not known where nothing may be tested, and `unit-stride-only` leaves such
+    destinations apart. Without that option they are written by element, in the
+    same kernel as the others.
+  }];
+  let needed = "A last stride of 1.";
+  let change = "Lay the cache out so that the elements of a row lie side by side.";
+}
+
 //===----------------------------------------------------------------------===//
 // No candidate at all. Numbers from 64 on.
 //===----------------------------------------------------------------------===//
@@ -393,7 +406,7 @@ def NotAScatter : Refusal<"NotAScatter", 69, "not-a-scatter"> {
 def RefusalEnum : I32Enum<"Refusal", "Why a write was left as it was.", [
     MixedDivision, IndexOverflow, IndexUnknown, DifferentIndices, Accumulate,
     Overlap, DestAlias, AliasValue, Order, OldCacheLive, CacheCopied, CastMode,
-    EncodingUnknown, ScaleRank, DataDependent, ElementScatter, WindowRMW,
+    EncodingUnknown, ScaleRank, DataDependent, ElementScatter, WindowRMW, InnerStride,
     Contiguous, HostLoop, DeviceLoop, OpaqueOp, MaskIndex, NotAScatter]> {
   let cppNamespace = "::kvfuse";
 }
