@@ -1,9 +1,9 @@
 // Addresses beyond 32 bits (cases G1, G2, G4, G6): a slot is widened, with its sign,
 // by the instruction behind its load, and nothing is computed in 32 bits after that.
-// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kvfuse-to-nvvm)' \
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kvfuse-to-nvvm{no-versioning assume-disjoint})' \
 // RUN:   | FileCheck %s --implicit-check-not=llvm.trunc \
 // RUN:   --implicit-check-not="{{llvm\.(mul|add|sub|shl|icmp|select) .*i32}}"
-// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kvfuse-to-cpu)' \
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kvfuse-to-cpu{no-versioning assume-disjoint})' \
 // RUN:   | FileCheck %s --check-prefix=CPU --implicit-check-not=llvm.trunc \
 // RUN:   --implicit-check-not="{{llvm\.(mul|add|sub|shl|icmp|select) .*i32}}"
 
