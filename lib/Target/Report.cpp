@@ -124,9 +124,12 @@ static Value getRestatedSource(Value value) {
   auto cast = value.getDefiningOp<memref::ReinterpretCastOp>();
   if (!cast)
     return {};
-  auto metadata =
-      cast.getSource().getDefiningOp<memref::ExtractStridedMetadataOp>();
-  if (!metadata || cast.getSource() != metadata.getBaseBuffer())
+  memref::ExtractStridedMetadataOp metadata;
+  for (Value operand : cast->getOperands())
+    if (auto op = operand.getDefiningOp<memref::ExtractStridedMetadataOp>())
+      metadata = op;
+  if (!metadata || (cast.getSource() != metadata.getSource() &&
+                    cast.getSource() != metadata.getBaseBuffer()))
     return {};
   // Only the stride of the last dimension may say more than the type did.
   SmallVector<OpFoldResult> strides = cast.getConstifiedMixedStrides();
