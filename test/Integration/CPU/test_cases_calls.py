@@ -43,16 +43,16 @@ def test_B6_B7_nothing_to_write(compiler, empty, layout, dynamic):
     tokens, heads, head_dim = sizes.values()
     page = (4, heads) if layout == "nhd" else (heads, 4)
     strides = (64, *((16, 8) if layout == "nhd" else (32, 8)), 1)
-    cache = strided.strided((3, *page, head_dim), strides)
-    values = strided.strided((tokens, heads, head_dim), (16, 8, 1), dtype=torch.float32)
+    cache = strided.view((3, *page, head_dim), strides)
+    values = strided.view((tokens, heads, head_dim), (16, 8, 1), dtype=torch.float32)
     writes = [strided.Write(cache, values, layout)]
     strided.check(compiler, writes, [0] * tokens, dynamic=dynamic)
 
 
 def test_B6_one_of_two_is_empty(compiler):
     """What has no rows does not keep the others from being written."""
-    caches = strided.strided((3, 4, 0, 8), (64, 8, 8, 1)), strided.strided((3, 4, 2, 8))
-    values = strided.strided((2, 0, 8), (8, 8, 1)), strided.strided((2, 2, 8))
+    caches = strided.view((3, 4, 0, 8), (64, 8, 8, 1)), strided.view((3, 4, 2, 8))
+    values = strided.view((2, 0, 8), (8, 8, 1)), strided.view((2, 2, 8))
     for order in (1, -1):
         pairs = list(zip(caches, values, strict=True))[::order]
         writes = [strided.Write(*pair) for pair in pairs]
@@ -62,17 +62,17 @@ def test_B6_one_of_two_is_empty(compiler):
 def test_B8_many_tokens(compiler):
     """More than the 65,535 blocks that grid y and z take."""
     tokens = 65_537
-    cache = strided.strided((16_400, 4, 1, 2))
+    cache = strided.view((16_400, 4, 1, 2))
     slots = torch.randperm(65_600, generator=torch.Generator().manual_seed(8))
-    values = strided.strided((tokens, 1, 2))
+    values = strided.view((tokens, 1, 2))
     strided.check(compiler, [strided.Write(cache, values)], slots[:tokens].tolist())
 
 
 def test_B8_long_rows(compiler):
     """More elements of a row than 65,535 blocks of 256 threads: they loop."""
     head_dim = 65_535 * 256 + 3
-    cache = strided.strided((2, 1, 1, head_dim), dtype=torch.uint8)
-    values = strided.strided((1, 1, head_dim), dtype=torch.uint8)
+    cache = strided.view((2, 1, 1, head_dim), dtype=torch.uint8)
+    values = strided.view((1, 1, head_dim), dtype=torch.uint8)
     strided.check(compiler, [strided.Write(cache, values)], [1])
 
 
@@ -97,7 +97,7 @@ def test_C6_divisor_of_the_call(compiler, divisor):
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_G7_slots_of_both_widths(compiler, dtype):
     """By their type, with their sign; -1 is the last slot."""
-    writes = [strided.Write(strided.strided((3, 4, 2, 8)), strided.strided((4, 2, 8)))]
+    writes = [strided.Write(strided.view((3, 4, 2, 8)), strided.view((4, 2, 8)))]
     strided.check(compiler, writes, [7, -1, 0, 10], dtype=dtype)
 
 

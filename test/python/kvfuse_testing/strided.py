@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 
 from . import abi
+from .branch_counts import COUNT, BranchCounts
 from .compile import Compiler, report_path
 from .torch_programs import storage
 
@@ -43,7 +44,7 @@ def strides_of(sizes: Sequence[int]) -> list[int]:
     return [math.prod(sizes[dim + 1 :]) for dim in range(len(sizes))]
 
 
-def strided(
+def view(
     sizes: Sequence[int],
     strides: Sequence[int] | None = None,
     offset: int = 0,
@@ -139,19 +140,24 @@ def module(writes: Sequence[Write], slots: torch.Tensor, dynamic: bool = False) 
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """A compiled function: caches of each launch, names of the refusals."""
+    """A compiled function: which branches run, caches of each launch, names of the
+    refusals."""
 
     library: abi.Library
+    counts: BranchCounts
     launches: tuple[int, ...]
     reasons: tuple[str, ...]
 
 
 def build(compiler: Compiler, text: str, *options: str) -> Built:
     """Compiles a module for the CPU."""
-    output = compiler.compile(text, "--target=cpu", "--emit=shared", "-O0", *options)
+    options = ("--target=cpu", "--emit=shared", "-O0", COUNT, *options)
+    output = compiler.compile(text, *options)
     functions = json.loads(report_path(output).read_text())["functions"]
+    library = abi.Library(output)
     return Built(
-        abi.Library(output),
+        library,
+        BranchCounts(library, output),
         tuple(site["destinations"] for f in functions for site in f["fused"]),
         tuple(site["reason"] for f in functions for site in f["refused"]),
     )
@@ -194,31 +200,30 @@ def expected(writes: Sequence[Write], slots: torch.Tensor) -> Memory:
     return memory
 
 
-def check_call(
-    library: abi.Library, writes: Sequence[Write], slots: torch.Tensor
-) -> None:
-    """One call leaves the bytes of the oracle."""
+def check_call(built: Built, writes: Sequence[Write], slots: torch.Tensor) -> list[str]:
+    """One call leaves the bytes of the oracle. The branches that ran."""
     memory = Memory(tensors_of(writes, slots))
-    library.call("main", *memory.views)
+    built.counts.take()
+    built.library.call("main", *memory.views)
     assert memory.same(expected(writes, slots))
+    taken = built.counts.take()
+    return [branch for (_, branch), count in taken.items() for _ in range(count)]
 
 
 def check(
     compiler: Compiler,
     writes: Sequence[Write],
     slots: Sequence[int],
-    launches: tuple[int, ...] | None = None,
     *options: str,
     dtype: torch.dtype = torch.int64,
-    reasons: tuple[str, ...] = (),
     dynamic: bool = False,
-) -> None:
-    """Fused and unfused leave the bytes of the oracle. Fused there is a kernel for
-    each entry of `launches`, by default one, and what is refused has `reasons`."""
+) -> list[str]:
+    """Fused, as one launch, and unfused the bytes are those of the oracle. The
+    branches that ran when fused."""
     given = torch.tensor(slots, dtype=dtype)
     text = module(writes, given, dynamic)
     fused = build(compiler, text, *options)
-    assert fused.launches == ((len(writes),) if launches is None else launches)
-    assert fused.reasons == reasons
-    check_call(fused.library, writes, given)
-    check_call(build(compiler, text, "--fuse=off").library, writes, given)
+    assert (fused.launches, fused.reasons) == ((len(writes),), ())
+    taken = check_call(fused, writes, given)
+    check_call(build(compiler, text, "--fuse=off"), writes, given)
+    return taken
