@@ -61,8 +61,8 @@ private:
       auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
       return callee && callee->hasAttr(kPureAttr);
     }
-    if (auto branch = dyn_cast<scf::IfOp>(op))
-      return llvm::all_of(branch->getRegions(), [&](Region &region) {
+    if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op))
+      return llvm::all_of(op->getRegions(), [&](Region &region) {
         return llvm::all_of(region.getOps(),
                             [&](Operation &inner) { return mayMove(&inner); });
       });

@@ -109,9 +109,8 @@ void kvfuse::buildBufferPipeline(OpPassManager &pm,
     nested.addPass(bufferization::createOneShotBufferizePass(bufferize));
     nested.addPass(createKVCheckInPlace());
     if (options.fuse != FuseMode::Off) {
-      // Nothing tests at run time what is not proven.
       KVMergeWritesOptions merge;
-      merge.onlyProven = true;
+      merge.onlyProven = options.noVersioning;
       nested.addPass(createKVMergeWrites(merge));
     }
   });

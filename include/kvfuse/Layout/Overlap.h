@@ -46,23 +46,46 @@ public:
   /// repeat their elements. Arguments that are only read may overlap.
   void createArgumentTests(mlir::func::FuncOp func);
 
+private:
   /// A memref as numbers, in bytes. All elements lie in [low, high); high is 0
   /// if there are none.
   struct View {
-    mlir::Value low, high;
+    mlir::Value low, high, elementBytes;
     llvm::SmallVector<mlir::Value> sizes, strides;
-    int64_t elementBytes;
-  };
 
-private:
+    unsigned getRank() const { return sizes.size(); }
+    /// Adds dimensions, of one element, to reach `rank`.
+    void extend(mlir::ImplicitLocOpBuilder &b, unsigned rank);
+  };
   const View &getView(mlir::Location loc, mlir::Value memref);
 
-  /// The function that tells if two views of rank `rank` are interleaved.
-  mlir::func::FuncOp getInterleavedTest(unsigned rank);
+  mlir::Value createDisjointTest(mlir::ImplicitLocOpBuilder &b, View lhs,
+                                 View rhs);
+
+  /// Asserts for each pair of arguments of which one is written.
+  void createPairTests(mlir::ImplicitLocOpBuilder &b,
+                       llvm::ArrayRef<mlir::BlockArgument> written,
+                       llvm::ArrayRef<mlir::BlockArgument> read);
+  /// The same with one loop, of which there is less code.
+  void createLoopTests(mlir::ImplicitLocOpBuilder &b,
+                       llvm::ArrayRef<mlir::BlockArgument> written,
+                       llvm::ArrayRef<mlir::BlockArgument> read);
+  /// The number of a view that overlaps one before it among the first
+  /// `numWritten` ones, or -1. All have one rank.
+  mlir::Value createTestLoop(mlir::ImplicitLocOpBuilder &b,
+                             llvm::ArrayRef<View> views, unsigned numWritten);
+  /// `number` if `view` overlaps one of the first `end` of `others`, or
+  /// `found`.
+  mlir::Value createSearch(mlir::ImplicitLocOpBuilder &b, mlir::Value number,
+                           const View &view, mlir::Value end,
+                           llvm::ArrayRef<View> others, mlir::Value found);
+  /// Chooses one of `views` at run time.
+  static View createSwitch(mlir::ImplicitLocOpBuilder &b, mlir::Value number,
+                           llvm::ArrayRef<View> views);
 
   mlir::ModuleOp module;
   llvm::DenseMap<mlir::Value, View> views;
-  WrittenArguments written;
+  WrittenArguments writtenArguments;
 };
 
 } // namespace kvfuse
