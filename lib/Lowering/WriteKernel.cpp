@@ -9,7 +9,7 @@
 // the walk.
 //
 // A group is what one access moves: `WriteOp::getAccess` elements along the
-// inner row coordinate, a vector. Where a group does not lie in its row as a
+// last row coordinate, a vector. Where a group does not lie in its row as a
 // whole, or not in the cache without wrapping, its elements are moved one by
 // one.
 //
@@ -102,7 +102,7 @@ private:
     if (write.hasWhere()) {
       Value where =
           cloneRegion(b, write.getWhere().front(), slots, kernel.mapping);
-      active = active ? arith::AndIOp::create(b, active, where) : where;
+      active = createAnd(b, active, where);
     }
     return active;
   }
