@@ -40,6 +40,7 @@ INNER = [
     " function-boundary-type-conversion=fully-dynamic-layout-map}",
     "kv-check-in-place",
     "kv-merge-writes",
+    "kv-version-layouts",
     "func.func(linalg-generalize-named-ops)",
     "convert-kv-to-gpu",
 ]

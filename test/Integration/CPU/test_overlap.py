@@ -11,80 +11,17 @@ import itertools
 import math
 import random
 
-import numpy
 import pytest
 import torch
 
 from kvfuse_testing import abi
+from kvfuse_testing.views import TYPES, View, cut, dense, memref
 
 OPTIONS = ("--target=cpu", "--emit=shared", "-O0")
 RANKS = (1, 2, 3, 4, 5)
-#: Types of caches by bytes of an element.
-TYPES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
-#: Where views lie; nothing is read from there.
-BASE = 1 << 40
 CASES = 2500
 #: Ranks of the caches of the function with many.
 MANY_RANKS = (3, 1, 4, 4, 2, 5, 3, 4)
-
-
-@dataclasses.dataclass(frozen=True)
-class View:
-    """A strided view; `start` counts bytes from BASE, all else elements."""
-
-    start: int
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
-    bytes: int = 2
-
-    def addresses(self) -> set[int]:
-        """Of every byte of every element."""
-        steps = [
-            numpy.arange(n) * s * self.bytes for n, s in zip(self.sizes, self.strides)
-        ]
-        grid = numpy.ix_(*steps, numpy.arange(self.bytes))
-        return set((sum(grid) + self.start).ravel().tolist())
-
-    def repeats(self) -> bool:
-        """Is there a dimension of stride 0 along which elements lie?"""
-        return 0 not in self.sizes and any(
-            stride == 0 and size > 1 for size, stride in zip(self.sizes, self.strides)
-        )
-
-    def descriptor(self, offset: int):
-        """With `offset` elements of the start in the offset."""
-        pointer = BASE + self.start - offset * self.bytes
-        made = abi.descriptor_type(len(self.sizes))(pointer, pointer, offset)
-        made.sizes[:], made.strides[:] = self.sizes, self.strides
-        return made
-
-    def kind(self) -> str:
-        """The part of a function's name that says what it takes."""
-        return f"{len(self.sizes)}{TYPES[self.bytes]}"
-
-
-def cut(
-    parent: View,
-    *parts: int | slice,
-) -> View:
-    """Indexing with integers and slices, as on an array."""
-    start, sizes, strides = parent.start, [], []
-    for part, size, stride in zip(parts, parent.sizes, parent.strides, strict=True):
-        if isinstance(part, int):
-            start += part * stride * parent.bytes
-            continue
-        first, stop, step = part.indices(size)
-        start += first * stride * parent.bytes
-        sizes.append(len(range(first, stop, step)))
-        strides.append(stride * step)
-    return View(start, tuple(sizes), tuple(strides), parent.bytes)
-
-
-def dense(*sizes: int, start: int = 0, bytes: int = 2, pad: int = 0) -> View:
-    """A buffer, with `pad` elements behind each page, its first dimension."""
-    strides = [math.prod(sizes[dim + 1 :]) for dim in range(len(sizes))]
-    strides[0] += pad
-    return View(start, sizes, tuple(strides), bytes)
 
 
 # -----------------------------------------------------------------------------
@@ -99,13 +36,6 @@ def write(name: str, rank: int, type_: str) -> str:
         f"  kv.write at(%slots : {memref(1, 'i64')}) negative(wrap) out_of_bounds(trap)\n"
         f"    put %v{name} : {memref(1, type_)} into %{name} : {memref(rank, type_)}"
         f" map(affine_map<(t, s) -> (s{zeros})>)\n"
-    )
-
-
-def memref(rank: int, type_: str) -> str:
-    """The type of a view of which all is dynamic."""
-    return (
-        f"memref<{'?x' * rank}{type_}, strided<[{', '.join('?' * rank)}], offset: ?>>"
     )
 
 
@@ -371,76 +301,3 @@ def test_many_views(library: abi.Library, message):
         assert said == expected, views
         verdicts["refused" if refused else "taken"] += 1
     assert min(verdicts.values()) > CASES // 100, verdicts
-
-
-# -----------------------------------------------------------------------------
-# What is written
-# -----------------------------------------------------------------------------
-
-
-def tensor(memory: torch.Tensor, start: int, size: int) -> torch.Tensor:
-    """A part of the memory, of rank 2."""
-    return memory[start : start + size].view(-1, 4)
-
-
-def call(library: abi.Library, *arguments: torch.Tensor) -> None:
-    """Writes two caches of rank 2."""
-    library.call("f_2i16_2i16", *arguments)
-
-
-def test_caches_that_overlap_are_not_written(library: abi.Library):
-    memory = torch.arange(64, dtype=torch.int16)
-    slots, rows = torch.tensor([0, 2]), torch.tensor([-1, -2], dtype=torch.int16)
-    for caches in ((0, 12), (12, 0), (0, 0)):
-        lhs, rhs = (tensor(memory, start, 16) for start in caches)
-        with pytest.raises(abi.KernelError, match="SM8: dest-alias: arguments 2 and 4"):
-            call(library, slots, rows, lhs, rows, rhs)
-        assert torch.equal(memory, torch.arange(64, dtype=torch.int16))
-
-
-def test_rows_that_lie_in_a_cache(library: abi.Library):
-    memory = torch.arange(64, dtype=torch.int16)
-    slots = torch.tensor([0, 2])
-    lhs, rhs = tensor(memory, 0, 16), tensor(memory, 16, 16)
-    inside, outside = memory[30:32], memory[32:34]
-    with pytest.raises(abi.KernelError, match="SM8: dest-alias: arguments 3 and 4"):
-        call(library, slots, outside, lhs, inside, rhs)
-    with pytest.raises(abi.KernelError, match="SM8: dest-alias: arguments 1 and 4"):
-        call(library, slots, inside, lhs, outside, rhs)
-    assert torch.equal(memory, torch.arange(64, dtype=torch.int16))
-
-
-def test_what_is_only_read_may_overlap(library: abi.Library):
-    """One tensor as the rows of both caches, beside them in memory."""
-    memory = torch.arange(64, dtype=torch.int16)
-    slots, rows = torch.tensor([0, 2]), memory[32:34]
-    call(library, slots, rows, tensor(memory, 0, 16), rows, tensor(memory, 16, 16))
-    expected = torch.arange(64, dtype=torch.int16)
-    expected[[0, 8, 16, 24]] = torch.tensor([32, 33, 32, 33], dtype=torch.int16)
-    assert torch.equal(memory, expected)
-
-
-def test_slots_that_lie_in_a_cache(library: abi.Library):
-    """Arguments of other element types are compared by bytes."""
-    memory = torch.arange(64, dtype=torch.int16)
-    memory[60:64] = torch.tensor([2, 0, 0, 0], dtype=torch.int16)
-    slots, before = memory.view(torch.int64)[15:], memory.clone()
-    rows = torch.tensor([7], dtype=torch.int16)
-    with pytest.raises(abi.KernelError, match="SM8: dest-alias: arguments 0 and 4"):
-        call(library, slots, rows, tensor(memory, 0, 16), rows, tensor(memory, 48, 16))
-    assert torch.equal(memory, before)
-    call(library, slots, rows, tensor(memory, 0, 16), rows, tensor(memory, 44, 16))
-    assert memory[[8, 52]].tolist() == [7, 7]
-
-
-def test_elements_in_one_place(library: abi.Library):
-    """What was expanded is not written, as torch has it; one row may be any."""
-    memory = torch.zeros(64, dtype=torch.int16)
-    slots, rows = torch.tensor([2]), torch.tensor([5], dtype=torch.int16)
-    other = tensor(memory, 16, 16)
-    expanded = memory[:4].expand(4, 4)
-    with pytest.raises(abi.KernelError, match="SM8: overlap: argument 2 repeats"):
-        call(library, slots, rows, expanded, rows, other)
-    assert not memory.any()
-    call(library, slots - 2, rows, memory[:4].expand(1, 4), rows, other)
-    assert memory.nonzero().flatten().tolist() == [0, 16]
