@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from kvfuse_testing import abi
+from kvfuse_testing.branch_counts import COUNT, BranchCounts
 
 OPTIONS = ("--target=cpu", "--emit=shared", "-O0")
 PAGES, HEADS, PAGE, HEAD_DIM = 5, 2, 4, 8
@@ -99,7 +100,7 @@ CALLS = {
     "columns": [
         (0, 8, "16 bytes"),
         (16, 4, "16 bytes"),
-        (2, 10, "8 bytes"),
+        (2, 10, "by element"),
         (9, 0, "by element"),
         (0, 7, "apart"),
         (8, 4, "apart"),
@@ -167,17 +168,33 @@ def new_rows(start: float) -> torch.Tensor:
     return (torch.arange(count) + start).reshape(len(SLOTS), HEADS, HEAD_DIM)
 
 
+def check_call(library: abi.Library, places: Places, a: int, b: int) -> None:
+    """Calls the program with K at `a` and V at `b`: the bytes are NumPy's."""
+    base, k, v = places.base(), new_rows(1.0), new_rows(1000.0)
+    expected = base.numpy().copy()
+    store(places.cache(expected, a), k.numpy())
+    store(places.cache(expected, b), v.numpy())
+    library.call("main", base, k, v, torch.tensor(SLOTS), a, b)
+    assert np.array_equal(base.numpy(), expected), (a, b)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_branches(compiler, name):
+    """Each call takes the branch that it has to, and all of its bytes are right."""
+    path = compiler.compile(on_buffers(PLACES[name]), *OPTIONS, COUNT)
+    library = abi.Library(path)
+    counts = BranchCounts(library, path)
+    for a, b, branch in CALLS[name]:
+        check_call(library, PLACES[name], a, b)
+        assert counts.take() == {branch: 1}, (a, b)
+
+
 @pytest.mark.parametrize("fuse", ["on", "off"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PLACES)
 def test_bytes(compiler, name, form, fuse):
-    places = PLACES[name]
-    path = compiler.compile(FORMS[form](places), *OPTIONS, f"--fuse={fuse}")
+    """Fused or not, as slices of tensors or views of buffers."""
+    path = compiler.compile(FORMS[form](PLACES[name]), *OPTIONS, f"--fuse={fuse}")
     library = abi.Library(path)
     for a, b, _ in CALLS[name]:
-        base, k, v = places.base(), new_rows(1.0), new_rows(1000.0)
-        expected = base.numpy().copy()
-        store(places.cache(expected, a), k.numpy())
-        store(places.cache(expected, b), v.numpy())
-        library.call("main", base, k, v, torch.tensor(SLOTS), a, b)
-        assert np.array_equal(base.numpy(), expected), (a, b)
+        check_call(library, PLACES[name], a, b)

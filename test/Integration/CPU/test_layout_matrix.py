@@ -7,6 +7,8 @@ import itertools
 import pytest
 
 from kvfuse_testing import abi
+from kvfuse_testing.branch_counts import COUNT, BranchCounts
+from kvfuse_testing.compile import Compiler
 from kvfuse_testing.layouts import covering, model, run, text
 from kvfuse_testing.layouts.model import Cell
 from kvfuse_testing.programs import in_child
@@ -18,20 +20,43 @@ SAMPLE = [
 ]
 
 
-def check(compiler, cells, *options):
-    """Compiles what the cells need and runs them."""
-    signatures = run.signatures(cells)
-    path = compiler.compile(text.module_text(signatures), *OPTIONS, *options)
-    wrong = in_child(lambda: run.check_cells(abi.Library(path), cells))
+def test_sample_covers():
+    """The sample has what it promises."""
+    points = [
+        (c.layout, c.types, c.head_dim, c.page, c.heads, c.offset) for c in SAMPLE
+    ]
+    groups = covering.pairs(model.AXES)
+    covered = set().union(*(covering.tuples_of(point, groups) for point in points))
+    assert covered == covering.all_tuples(model.AXES, groups)
+
+
+def check(compiler: Compiler, cells: list[Cell]) -> None:
+    """Runs the cells: the right bytes, by the right branch."""
+    module = text.module_text(run.signatures(cells))
+    path = compiler.compile(module, *OPTIONS, COUNT)
+
+    def work() -> list[str]:
+        library = abi.Library(path)
+        return run.check_cells(library, cells, BranchCounts(library, path))
+
+    wrong = in_child(work)
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("fuse", ["on", "off"])
 @pytest.mark.parametrize("layout", model.LAYOUTS)
-def test_sample(compiler, layout, fuse):
-    """Every two values of two axes together, in one launch and as a chain."""
+def test_sample(compiler, layout):
+    """Every two values of two axes together."""
+    check(compiler, [cell for cell in SAMPLE if cell.layout == layout])
+
+
+@pytest.mark.parametrize("layout", model.LAYOUTS)
+def test_chain(compiler, layout):
+    """The same as a kernel for each step."""
     cells = [cell for cell in SAMPLE if cell.layout == layout]
-    check(compiler, cells, f"--fuse={fuse}")
+    module = text.module_text(run.signatures(cells))
+    path = compiler.compile(module, *OPTIONS, "--fuse=off")
+    wrong = in_child(lambda: run.check_cells(abi.Library(path), cells))
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.long

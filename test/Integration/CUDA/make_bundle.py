@@ -28,8 +28,10 @@ sys.path[:0] = [str(TESTS / folder) for folder in ("python", "Exports", "Field")
 
 import models
 import torch
+from bundle_layouts import add_layouts
 from kvfuse_testing import cases, casts, field_kv, layers, matrix, oracle
 from kvfuse_testing.compile import Compiler
+from versions import pick
 
 TARGET = "sm_90"
 #: Every so many signatures are packed as a cubin too.
@@ -99,9 +101,9 @@ def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
     """The usual cases of one layer, torch eager being right."""
     image = f"{matrix.spec_name(spec)}.{emit}"
     text = matrix.exported(spec)
-    (kernel,) = bundle.image(image, text, emit, mutates(spec))
+    kernels = bundle.image(image, text, emit, mutates(spec))
     for number, (name, case) in enumerate(matrix.usual_cases(spec)):
-        launch = write_launch(kernel, spec, case.views[-1].sizes[0])
+        launch = write_launch(pick(kernels, case), spec, case.views[-1].sizes[0])
         storage = name.split()[0]
         bundle.add(
             f"{image}-{number}-{storage}",
@@ -115,11 +117,11 @@ def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
 def add_many_tokens(bundle: Bundle, spec: models.LayerSpec) -> None:
     """As many tokens as a prefill has, in a pool that they fill."""
     image = f"many-tokens-{matrix.spec_name(spec)}.ptx"
-    (kernel,) = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
+    kernels = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
     slots = cases.distinct_slots(1, MANY_TOKENS, MANY_TOKENS)
     pages = MANY_TOKENS // spec.page
     case = layers.layer_case(spec, "interleaved", pages, slots, seed=1)
-    launch = write_launch(kernel, spec, MANY_TOKENS)
+    launch = write_launch(pick(kernels, case), spec, MANY_TOKENS)
     bundle.add(image, image, case, [launch], layers.run_eager(spec, case))
 
 
@@ -128,10 +130,10 @@ def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
     for policy, (options, meaning) in matrix.POLICIES.items():
         image = f"{policy}-{matrix.spec_name(spec)}.ptx"
         text = matrix.exported(spec)
-        (kernel,) = bundle.image(image, text, "ptx", mutates(spec), *options)
+        kernels = bundle.image(image, text, "ptx", mutates(spec), *options)
         slots = matrix.policy_slots(spec)
         case = layers.layer_case(spec, "padded", matrix.PAGES, slots, seed=6)
-        launch = write_launch(kernel, spec, len(slots))
+        launch = write_launch(pick(kernels, case), spec, len(slots))
         expected = oracle.write_layer(spec, case, meaning)
         bundle.add(image, image, case, [launch], expected)
 
@@ -139,11 +141,11 @@ def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
 def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
     """A slot before and a slot behind the caches, each of which has to trap."""
     image = f"trap-{matrix.spec_name(spec)}.ptx"
-    (kernel,) = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
+    kernels = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
     total = matrix.total_slots(spec)
     for slot in (total, -total - 1):
         case = layers.layer_case(spec, "padded", matrix.PAGES, [1, slot, 5], seed=3)
-        launch = write_launch(kernel, spec, 3)
+        launch = write_launch(pick(kernels, case), spec, 3)
         bundle.add(f"{image}-slot{slot}", image, case, [launch], None)
 
 
@@ -181,6 +183,8 @@ def add_cast(bundle: Bundle, cast: casts.Cast, fuse: str) -> None:
     expected[0] = right(cast, expected[1])
     if fuse == "off":
         expected[-1] = expected[0]
+    else:
+        kernels = [pick(kernels, case)]
     launches = [cast_launch(kernel, case) for kernel in kernels]
     bundle.add(image, image, case, launches, expected)
 
@@ -210,13 +214,14 @@ def raw_view(number: int, tensor: torch.Tensor) -> cases.View:
 def add_field(bundle: Bundle, name: str) -> None:
     """A spelling of the field as kv IR, torch eager being right."""
     image = f"field-{name}.ptx"
-    (kernel,) = bundle.image(image, field_kv.text(name), "ptx")
+    kernels = bundle.image(image, field_kv.text(name), "ptx")
     for seed in range(2):
         given, left = field_kv.call_arguments(name, seed)
         case = cases.Case(
             tuple(map(raw_buffer, given)),
             tuple(raw_view(number, tensor) for number, tensor in enumerate(given)),
         )
+        kernel = pick(kernels, case)
         tokens = given[kernel["arguments"][0]].numel()
         launch = {
             "kernel": kernel["name"],
@@ -243,6 +248,7 @@ def fill(bundle: Bundle) -> None:
     for cast in casts.FP8_CASTS + casts.WIDE_CASTS:
         for fuse in ("on", "off"):
             add_cast(bundle, cast, fuse)
+    add_layouts(bundle)
 
 
 def main() -> int:

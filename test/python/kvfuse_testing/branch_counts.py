@@ -25,13 +25,13 @@ class BranchCounts:
         array = ctypes.c_int64 * len(self.branches)
         self.counts = array.in_dll(library.library, "kvfuse_branches")
 
-    def take(self) -> dict[tuple[str, str], int]:
-        """(function, branch) -> how often it ran since the last time; what did not
-        run is not there."""
-        taken: dict[tuple[str, str], int] = {}
+    def take(self) -> dict[str, int]:
+        """Branch -> how often it ran since the last time, all functions together;
+        what did not run is not there."""
+        taken: dict[str, int] = {}
         for number, branch in enumerate(self.branches):
             if self.counts[number]:
-                key = branch["function"], branch["branch"]
-                taken[key] = taken.get(key, 0) + self.counts[number]
+                name = branch["branch"]
+                taken[name] = taken.get(name, 0) + self.counts[number]
                 self.counts[number] = 0
         return taken

@@ -8,24 +8,29 @@ Of the kernels of a function the first one runs whose groups may be moved so for
 all of its caches.
 """
 
-from collections.abc import Iterator
-
-from ..cases import Case, View
+from ..cases import View
 from ..cells import WIDTHS
 from .model import Cell
 from .storage import Call
 
-#: Bytes of the widest access, and those of a narrower one.
+#: Bytes of the widest access, and of a narrower one.
 WIDEST, NARROWER = 16, 4
-BY_ELEMENT, APART = "by element", "apart"
+BY_ELEMENT = "by element"
+
+#: Elements in the group of each member.
+Groups = tuple[int, ...]
 
 
-def access_name(size: int) -> str:
-    """The branch whose accesses have `size` bytes."""
-    return f"{size} bytes"
+def branch_name(width: int, groups: Groups) -> str:
+    """The branch whose groups have elements of `width` bytes: how many bytes they
+    are, member by member if they differ."""
+    if max(groups) == 1:
+        return BY_ELEMENT
+    sizes = [str(width * elements) for elements in groups]
+    return "/".join(sizes if len(set(sizes)) > 1 else sizes[:1]) + " bytes"
 
 
-def is_aligned(case: Case, view: View, elements: int) -> bool:
+def is_aligned(view: View, elements: int) -> bool:
     """Does each row start at a multiple of `elements`? Buffers do. Where there is one
     coordinate only, its stride says nothing."""
     strides = zip(view.sizes[:-1], view.strides[:-1], strict=True)
@@ -33,33 +38,26 @@ def is_aligned(case: Case, view: View, elements: int) -> bool:
     return all(step % elements == 0 for step in (view.offset, *steps))
 
 
-def natural_elements(head_dim: int) -> int:
-    """The largest power of two that divides the head dimension."""
-    return head_dim & -head_dim
-
-
-def group_sizes(cell: Cell) -> Iterator[tuple[int, list[int]]]:
-    """The kernels with groups: bytes of an access in the wider type, and elements in
-    the group of each member."""
-    width = max(map(WIDTHS.get, cell.types))
-    dims = [cell.member_dim(member) for member in cell.facts.members]
-    widest = [min(WIDEST // width, dim) for dim in dims]
-    yield WIDEST, widest
-    narrower = []
-    for dim, most in zip(dims, widest, strict=True):
-        natural = natural_elements(dim)
-        narrower.append(natural if natural < most else NARROWER // width)
-    yield max(narrower) * width, narrower
+def candidates(head_dims: list[int], width: int) -> tuple[Groups, Groups]:
+    """Wide groups, 16 bytes unless the row is shorter, and narrower ones: as rows
+    without gaps are aligned, or 4 bytes if they are so for the wide ones."""
+    most = WIDEST // width
+    widest = tuple(min(most, 1 << dim.bit_length() - 1) for dim in head_dims)
+    natural = tuple(min(most, dim & -dim) for dim in head_dims)
+    if natural != widest:
+        return widest, natural
+    return widest, tuple(min(n, max(NARROWER // width, 1)) for n in widest)
 
 
 def expected_branch(cell: Cell, call: Call) -> str:
     """The name of the branch."""
-    for size, groups in group_sizes(cell):
+    # A group has as many elements in the rows as in the cache.
+    width = max(map(WIDTHS.__getitem__, cell.types))
+    dims = [cell.member_dim(member) for member in cell.facts.members]
+    for groups in candidates(dims, width):
         places = zip(groups, call.caches, call.rows, strict=True)
         if all(
-            is_aligned(call.case, view, elements)
-            for elements, *views in places
-            for view in views
+            is_aligned(view, elements) for elements, *views in places for view in views
         ):
-            return access_name(size)
+            return branch_name(width, groups)
     return BY_ELEMENT
