@@ -148,8 +148,8 @@ static std::vector<std::string> listAssumptions() {
     assumptions.push_back("SM8: no cache that is written overlaps another "
                           "argument");
   if (assumeAligned)
-    assumptions.push_back("addresses, and strides but for the last, are "
-                          "multiples of 16 bytes");
+    assumptions.push_back("alignment: addresses, and strides but for the "
+                          "last, are multiples of 16 bytes");
   if (negative == "undefined")
     assumptions.push_back("SX4: no index is negative");
   if (negative == "skip")
