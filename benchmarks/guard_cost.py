@@ -6,11 +6,13 @@
     benchmarks/guard_cost.py [--calls 200000] [--rounds 15] [--json FILE]
 
 A layer writes K and V, once with everything left to the call (numbers of pages and
-tokens, strides, offsets, alignment) and once with the layouts in the types. The
-caches are arguments, or places of one pool. Without tokens nothing is launched, so that a call is its tests alone; with one
-token the CPU runs the kernel too. Calls come from a loop in C; an empty function with
-the same arguments shows what a call costs by itself. Variants take turns, and the
-figure is the median of their rounds: compare the ratios of one run.
+tokens, strides, offsets, alignment, overlap) and once with the layouts in the types
+and the rest promised. The caches are arguments, or places of one pool.
+
+Without tokens nothing is launched, so that a call is its tests alone; with one token
+the CPU runs the kernel too. Calls come from a loop in C; an empty function with the
+same arguments shows what a call costs by itself. Variants take turns, and the figure
+is the median of their rounds: compare the ratios of one run.
 """
 
 import argparse
@@ -144,10 +146,14 @@ class Variant:
     options: tuple[str, ...] = ()
 
 
+ALIGNED, DISJOINT = "--assume-aligned", "--assume-disjoint"
 VARIANTS = {
     "empty": Variant(known=False, writes=False),
     "all dynamic": Variant(known=False),
-    "static layouts": Variant(known=True),
+    # Without SM8 at the entry, and without the disjointness of K and V in a pool.
+    "strides, alignment": Variant(known=False, options=(DISJOINT,)),
+    "overlap": Variant(known=True, options=(ALIGNED,)),
+    "all static": Variant(known=True, options=(ALIGNED, DISJOINT)),
 }
 
 
@@ -227,7 +233,7 @@ def main() -> int:
 
     figures = []
     print(
-        f"{'model':>10} {'variant':>16} {'tokens':>7} {'ns a call':>10} {'of empty':>9}"
+        f"{'model':>10} {'variant':>18} {'tokens':>7} {'ns a call':>10} {'of empty':>9}"
     )
     with tempfile.TemporaryDirectory() as folder:
         for model, tokens in itertools.product(MODELS, (0, 1)):
@@ -237,7 +243,7 @@ def main() -> int:
                 figure = {"model": model, "variant": name, "tokens": tokens}
                 figure |= {"ns": taken, "of_empty": taken / times["empty"]}
                 figures.append(figure)
-                print("{:>10} {:>16} {:7} {:10.1f} {:9.2f}".format(*figure.values()))
+                print("{:>10} {:>18} {:7} {:10.1f} {:9.2f}".format(*figure.values()))
     if options.json:
         record = {
             "command": " ".join(["benchmarks/guard_cost.py", *sys.argv[1:]]),

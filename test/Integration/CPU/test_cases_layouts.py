@@ -154,8 +154,15 @@ def test_D18_inner_stride(compiler):
 
 
 def test_D18_beside_unit_stride(compiler):
-    plain = Write(view((2, 4, 8, 128)), rows(3, 8, 128))
+    plain, plain_too = (
+        Write(view((2, 4, 8, 128), seed=seed), rows(3, 8, 128)) for seed in range(2)
+    )
     check(compiler, [*D18, plain], [1, 6, 3], SINGLE)
+    # Where the user wants to see it, the two are written apart.
+    taken = strided.check(compiler, [*D18, plain], [1, 6, 3], "--unit-stride-only")
+    assert taken == ["apart"]
+    taken = strided.check(compiler, [plain, plain_too], [1, 6, 3], "--unit-stride-only")
+    assert taken == [WIDE]
 
 
 def test_D19_layouts_differ(compiler):
