@@ -41,14 +41,16 @@ public:
 
     SmallVector<cf::AssertOp> checks;
     Operation *place = nullptr;
+    DenseSet<Operation *> done;
     for (auto check :
          llvm::make_early_inc_range(func.front().getOps<cf::AssertOp>())) {
       llvm::SetVector<Operation *> slice;
-      if (failed(collectSlice(func, check.getArg(), slice)))
+      if (failed(collectSlice(func, check.getArg(), done, slice)))
         continue;
       slice.insert(check);
       for (Operation *op : slice)
         moveTo(func.front(), place, op);
+      done.insert_range(slice);
       checks.push_back(check);
     }
     checksOf[func] = std::move(checks);
@@ -70,34 +72,33 @@ private:
   }
 
   /// Adds what computes `value` from arguments of `func` to `slice`, operands
-  /// first. Fails if something else is needed, or may not move.
+  /// first, without what is `done`. Fails if something else is needed, or may
+  /// not move.
   LogicalResult collectSlice(func::FuncOp func, Value value,
+                             const DenseSet<Operation *> &done,
                              llvm::SetVector<Operation *> &slice) {
     Operation *def = value.getDefiningOp();
     if (!def)
       return success(cast<BlockArgument>(value).getOwner() == &func.front());
-    if (slice.contains(def))
+    if (slice.contains(def) || done.contains(def))
       return success();
     if (!mayMove(def))
       return failure();
     llvm::SetVector<Value> needed(def->operand_begin(), def->operand_end());
     getUsedValuesDefinedAbove(def->getRegions(), needed);
     for (Value operand : needed)
-      if (failed(collectSlice(func, operand, slice)))
+      if (failed(collectSlice(func, operand, done, slice)))
         return failure();
     slice.insert(def);
     return success();
   }
 
-  /// Moves `op` behind `place`, the last operation moved, unless it stands
-  /// before that already.
+  /// Moves `op` behind `place`, the last operation moved. All that stands up to
+  /// there was moved before.
   static void moveTo(Block &block, Operation *&place, Operation *op) {
-    if (place && (op == place || op->isBeforeInBlock(place)))
-      return;
-    if (place)
-      op->moveAfter(place);
-    else if (op != &block.front())
-      op->moveBefore(&block.front());
+    Operation *next = place ? place->getNextNode() : &block.front();
+    if (op != next)
+      op->moveBefore(next);
     place = op;
   }
 
@@ -106,14 +107,12 @@ private:
     OpBuilder builder(call);
     IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
-    llvm::SmallDenseSet<Operation *> done;
+    DenseSet<Operation *> done;
     for (cf::AssertOp check : checksOf.lookup(callee)) {
       llvm::SetVector<Operation *> slice;
-      (void)collectSlice(callee, check.getArg(), slice);
+      (void)collectSlice(callee, check.getArg(), done, slice);
       slice.insert(check);
       for (Operation *op : slice) {
-        if (!done.insert(op).second)
-          continue;
         Operation *repeated = builder.clone(*op, mapping);
         // The size of a temporary folds to what it was allocated with.
         SmallVector<Value> folded;
@@ -122,6 +121,7 @@ private:
           repeated->erase();
         }
       }
+      done.insert_range(slice);
     }
   }
 
