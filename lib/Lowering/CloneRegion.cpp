@@ -1,4 +1,4 @@
-//===- CloneRegion.cpp - Regions of kv.write in a kernel ----------------===//
+//===- CloneRegion.cpp - Regions of kv.write in a kernel ------------------===//
 //
 // Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
