@@ -32,6 +32,17 @@ static std::optional<int64_t> getElementBytes(Type type) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
+/// Does the result of `op` have the pointer of the memref that it is a view of,
+/// so that the offsets of both count from there? That of memref.view is
+/// another.
+static bool keepsPointer(Operation *op) {
+  return isa_and_nonnull<memref::AssumeAlignmentOp, memref::CastOp,
+                         memref::CollapseShapeOp, memref::ExpandShapeOp,
+                         memref::ExtractStridedMetadataOp,
+                         memref::MemorySpaceCastOp, memref::ReinterpretCastOp,
+                         memref::SubViewOp, memref::TransposeOp>(op);
+}
+
 /// The alignment that is known of the address of `memref` by itself.
 static int64_t getOwnAlignment(Value memref, const AccessOptions &options) {
   Operation *def = memref.getDefiningOp();
@@ -39,8 +50,7 @@ static int64_t getOwnAlignment(Value memref, const AccessOptions &options) {
     return assume.getAlignment();
   if (auto alloc = dyn_cast_or_null<memref::AllocOp>(def))
     return alloc.getAlignment().value_or(1);
-  bool isBase = !isa_and_nonnull<ViewLikeOpInterface>(def);
-  return isBase && options.assumeAligned ? kMaxAccessBytes : 1;
+  return !keepsPointer(def) && options.assumeAligned ? kMaxAccessBytes : 1;
 }
 
 /// Is the address of the first element of `memref` a multiple of `bytes`, a
@@ -61,10 +71,9 @@ static Fact getAlignment(Value memref, int64_t bytes,
       int64_t distance = (offset - baseOffset) * *getElementBytes(type);
       return distance % bytes == 0 ? Fact::Holds : Fact::Fails;
     }
-    auto view = base.getDefiningOp<ViewLikeOpInterface>();
-    if (!view)
+    if (!keepsPointer(base.getDefiningOp()))
       break;
-    base = view.getViewSource();
+    base = base.getDefiningOp()->getOperand(0);
   }
   return Fact::Open;
 }
