@@ -12,9 +12,9 @@
 
 #include "AccessWidth.h"
 
+#include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::kv;
@@ -32,17 +32,6 @@ static std::optional<int64_t> getElementBytes(Type type) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
-/// Does the result of `op` have the pointer of the memref that it is a view of,
-/// so that the offsets of both count from there? That of memref.view is
-/// another.
-static bool keepsPointer(Operation *op) {
-  return isa_and_nonnull<memref::AssumeAlignmentOp, memref::CastOp,
-                         memref::CollapseShapeOp, memref::ExpandShapeOp,
-                         memref::ExtractStridedMetadataOp,
-                         memref::MemorySpaceCastOp, memref::ReinterpretCastOp,
-                         memref::SubViewOp, memref::TransposeOp>(op);
-}
-
 /// The alignment that is known of the address of `memref` by itself.
 static int64_t getOwnAlignment(Value memref, const AccessOptions &options) {
   Operation *def = memref.getDefiningOp();
@@ -50,7 +39,8 @@ static int64_t getOwnAlignment(Value memref, const AccessOptions &options) {
     return assume.getAlignment();
   if (auto alloc = dyn_cast_or_null<memref::AllocOp>(def))
     return alloc.getAlignment().value_or(1);
-  return !keepsPointer(def) && options.assumeAligned ? kMaxAccessBytes : 1;
+  bool isBase = !getPointerOperand(memref);
+  return isBase && options.assumeAligned ? kMaxAccessBytes : 1;
 }
 
 /// Is the address of the first element of `memref` a multiple of `bytes`, a
@@ -60,7 +50,8 @@ static Fact getAlignment(Value memref, int64_t bytes,
                          const AccessOptions &options) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t offset = type.getStridesAndOffset().second;
-  for (Value base = memref; isa<MemRefType>(base.getType());) {
+  for (Value base = memref; base && isa<MemRefType>(base.getType());
+       base = getPointerOperand(base))
     if (getOwnAlignment(base, options) >= bytes) {
       int64_t baseOffset =
           cast<MemRefType>(base.getType()).getStridesAndOffset().second;
@@ -71,10 +62,6 @@ static Fact getAlignment(Value memref, int64_t bytes,
       int64_t distance = (offset - baseOffset) * *getElementBytes(type);
       return distance % bytes == 0 ? Fact::Holds : Fact::Fails;
     }
-    if (!keepsPointer(base.getDefiningOp()))
-      break;
-    base = base.getDefiningOp()->getOperand(0);
-  }
   return Fact::Open;
 }
 

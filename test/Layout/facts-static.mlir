@@ -24,7 +24,8 @@ func.func private @pool(%s: memref<7xi64>, %k: !rows, %v: !rows, %pool: !pool) {
   %from_v = memref.assume_alignment %v, 16 : !rows
   %to = memref.assume_alignment %pool, 64 : !pool
   %kc = memref.subview %to[0, 0, 0, 0, 0] [64, 1, 16, 4, 64] [1, 1, 1, 1, 1] : !pool to !first
-  %vc = memref.subview %to[0, 1, 0, 0, 0] [64, 1, 16, 4, 64] [1, 1, 1, 1, 1] : !pool to !second
+  %again = memref.assume_alignment %pool, 64 : !pool
+  %vc = memref.subview %again[0, 1, 0, 0, 0] [64, 1, 16, 4, 64] [1, 1, 1, 1, 1] : !pool to !second
   kv.write at(%s : memref<7xi64>) negative(wrap) out_of_bounds(trap)
     put %from_k : !rows into %kc : !first map(#paged)
     put %from_v : !rows into %vc : !second map(#paged)

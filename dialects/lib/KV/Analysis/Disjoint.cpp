@@ -173,14 +173,21 @@ static bool areDisjointSlices(const Footprint &lhs, const Footprint &rhs) {
   return succeeded(overlap) && !*overlap;
 }
 
+Value kv::getPointerOperand(Value memref) {
+  Operation *def = memref.getDefiningOp();
+  // Not memref.view, which moves the pointer by bytes.
+  if (isa_and_nonnull<memref::AssumeAlignmentOp, memref::CastOp,
+                      memref::CollapseShapeOp, memref::ExpandShapeOp,
+                      memref::ExtractStridedMetadataOp,
+                      memref::MemorySpaceCastOp, memref::ReinterpretCastOp,
+                      memref::SubViewOp, memref::TransposeOp>(def))
+    return def->getOperand(0);
+  return {};
+}
+
 Value kv::getPointerSource(Value memref) {
-  while (Operation *def = memref.getDefiningOp()) {
-    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
-            def))
-      break;
-    memref = def->getOperand(0);
-  }
+  while (Value operand = getPointerOperand(memref))
+    memref = operand;
   return memref;
 }
 

@@ -30,6 +30,10 @@ bool areRowsDisjoint(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j,
 /// Does destination `i` of `write` store to no element of `view`?
 bool isOutside(WriteOp write, unsigned i, Value view);
 
+/// The memref from which the operation that defines `memref` takes its pointer;
+/// null if it has one of its own.
+Value getPointerOperand(Value memref);
+
 /// The memref whose pointer `memref` has: strides and offset of a type count
 /// from there.
 Value getPointerSource(Value memref);
