@@ -137,10 +137,13 @@ struct KVOutlineWritesPass
       bool whole = !anyLeft && isWhollyKnown(func);
       collectProducers(sites, oldContents, whole);
       for (Site &site : sites) {
-        if (group)
-          emitFused(site);
+        bool isFused = group && !isRefused(site.writes.front());
+        Location loc = site.writes.front().getLoc();
+        unsigned numDests = countDests(site);
         passOffsets(site);
-        outliner.outline(site);
+        func::FuncOp outlined = outliner.outline(site);
+        if (isFused)
+          emitFused(func, loc, numDests, outlined);
       }
       if (failed(finish(outliner, func, whole)))
         return signalPassFailure();
@@ -230,18 +233,20 @@ private:
     }
   }
 
-  static void emitFused(Site &site) {
-    if (isRefused(site.writes.front()))
-      return;
+  static unsigned countDests(Site &site) {
     unsigned numDests = 0;
     for (WriteOp write : site.writes)
       numDests += write.getNumDests();
-    auto func = site.writes.front()->getParentOfType<func::FuncOp>();
-    remark::passed(site.writes.front().getLoc(),
-                   remark::RemarkOpts::name(kFusedRemark)
-                       .category(kRemarkCategory)
-                       .function(func.getName()))
-        << remark::metric("Destinations", numDests);
+    return numDests;
+  }
+
+  static void emitFused(func::FuncOp func, Location loc, unsigned numDests,
+                        func::FuncOp outlined) {
+    remark::passed(loc, remark::RemarkOpts::name(kFusedRemark)
+                            .category(kRemarkCategory)
+                            .function(func.getName()))
+        << remark::metric("Destinations", numDests)
+        << remark::metric("Outlined", outlined.getName());
   }
 
   /// What computes the writes' operands, and scalars of their regions, from

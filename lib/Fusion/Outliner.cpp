@@ -71,7 +71,7 @@ static SmallVector<Value> collectOutputs(Site &site) {
   return outputs;
 }
 
-void Outliner::outline(Site &site) {
+func::FuncOp Outliner::outline(Site &site) {
   SmallVector<Value> inputs = collectInputs(site);
   SmallVector<Value> outputs = collectOutputs(site);
   func::FuncOp func = share(build(site, inputs, outputs));
@@ -85,6 +85,7 @@ void Outliner::outline(Site &site) {
     if (isOpTriviallyDead(producer) ||
         (isa<bufferization::AllocTensorOp>(producer) && producer->use_empty()))
       producer->erase();
+  return func;
 }
 
 LogicalResult Outliner::moveWhole(func::FuncOp func) {

@@ -34,8 +34,8 @@ class Outliner {
 public:
   explicit Outliner(mlir::ModuleOp module) : module(module) {}
 
-  /// Replaces `site` by a call.
-  void outline(Site &site);
+  /// Replaces `site` by a call of the function that is returned.
+  mlir::func::FuncOp outline(Site &site);
 
   /// Moves a function of known operations, calls included. What calls it from
   /// outside finds a declaration in its place.

@@ -21,6 +21,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace kvfuse {
@@ -135,6 +138,7 @@ private:
                            ArrayRef<Conflict> conflicts, OverlapTests &tests);
   void putVersions(ImplicitLocOpBuilder &b, WriteOp write,
                    ArrayRef<Accesses> candidates);
+  void emitGuarded(WriteOp write);
   void putVersion(ImplicitLocOpBuilder &b, WriteOp write,
                   ArrayRef<int64_t> accesses);
   void putApart(ImplicitLocOpBuilder &b, WriteOp write);
@@ -142,6 +146,8 @@ private:
   AccessOptions access;
   /// The first write of each branch.
   SmallVector<Operation *> branches;
+  /// The conditions that pick a version of the write in hand.
+  SmallVector<std::string> guards;
 };
 } // namespace
 
@@ -157,8 +163,20 @@ void KVVersionLayoutsPass::version(WriteOp write, ArrayRef<Conflict> conflicts,
         b, createTogetherTest(b, write, conflicts, tests),
         [&] { putVersions(b, write, getAccessCandidates(write, access)); },
         [&] { putApart(b, write); });
+    emitGuarded(write);
   }
   write.erase();
+}
+
+void KVVersionLayoutsPass::emitGuarded(WriteOp write) {
+  if (guards.empty())
+    return;
+  auto func = write->getParentOfType<FunctionOpInterface>();
+  remark::analysis(write.getLoc(), remark::RemarkOpts::name(kGuardedRemark)
+                                       .category(kRemarkCategory)
+                                       .function(func.getName()))
+      << remark::reason("{0}", llvm::join(guards, "; "));
+  guards.clear();
 }
 
 /// Is it known already that one kernel must not do all destinations of `write`?
@@ -204,21 +222,28 @@ Value KVVersionLayoutsPass::createTogetherTest(ImplicitLocOpBuilder &b,
                    ? arith::AndIOp::create(b, together, condition).getResult()
                    : condition;
   };
+  if (!conflicts.empty())
+    guards.push_back("together: views of one buffer do not overlap");
   for (const Conflict &conflict : conflicts)
     require(tests.createDisjointTest(b, write.getLoc(), conflict.dest,
                                      conflict.other));
   if (unitStrideOnly && write.getNumDests() > 1)
-    if (Value unit = createUnitStrideTest(b, write.getDests()))
+    if (Value unit = createUnitStrideTest(b, write.getDests())) {
+      guards.push_back("together: last strides of caches are 1");
       require(unit);
+    }
   return together;
 }
 
 /// if (first needs hold) { first } else if (second needs hold) { second } ...
 void KVVersionLayoutsPass::putVersions(ImplicitLocOpBuilder &b, WriteOp write,
                                        ArrayRef<Accesses> candidates) {
+  Value test = createAccessTest(b, write, candidates.front(), access);
+  if (test)
+    guards.push_back(nameVersion(write, candidates.front()) +
+                     ": strides and addresses");
   createBranches(
-      b, createAccessTest(b, write, candidates.front(), access),
-      [&] { putVersion(b, write, candidates.front()); },
+      b, test, [&] { putVersion(b, write, candidates.front()); },
       [&] { putVersions(b, write, candidates.drop_front()); });
 }
 

@@ -31,13 +31,15 @@ using namespace kvfuse;
 void RemarkRecorder::streamOptimizationRemark(
     const remark::detail::Remark &remark) {
   RecordedRemark record{
-      remark.getRemarkName().str(), remark.getFunction().str(), {}, {}, 0,
+      remark.getRemarkName().str(), remark.getFunction().str(), {}, {}, {}, 0,
       remark.getLocation()};
   for (const auto &arg : remark.getArgs()) {
     if (arg.key == "Reason")
       record.reason = arg.val;
     else if (arg.key == "Suggestion")
       record.suggestion = arg.val;
+    else if (arg.key == "Outlined")
+      record.outlined = arg.val;
     else if (arg.key == "Destinations")
       StringRef(arg.val).getAsInteger(10, record.destinations);
   }
@@ -257,6 +259,17 @@ static llvm::json::Array describeBranches(ModuleOp module) {
 // The report
 //===----------------------------------------------------------------------===//
 
+/// The conditions that pick versions in `function` at run time.
+static llvm::json::Array listGuards(StringRef function,
+                                    ArrayRef<RecordedRemark> remarks) {
+  llvm::json::Array guards;
+  for (const RecordedRemark &remark : remarks)
+    if (remark.name == kGuardedRemark && remark.function == function)
+      for (StringRef guard : llvm::split(StringRef(remark.reason), "; "))
+        guards.push_back(guard);
+  return guards;
+}
+
 /// What the remarks say of `function`.
 static void addRemarks(StringRef function, ArrayRef<RecordedRemark> remarks,
                        llvm::json::Object &report) {
@@ -267,9 +280,10 @@ static void addRemarks(StringRef function, ArrayRef<RecordedRemark> remarks,
     std::string location = stringifyLocation(remark.loc);
     std::optional<Refusal> refusal = symbolizeRefusal(remark.name);
     if (remark.name == kFusedRemark)
-      fused.push_back(llvm::json::Object{{"destinations", remark.destinations},
-                                         {"location", location},
-                                         {"guards", llvm::json::Array()}});
+      fused.push_back(
+          llvm::json::Object{{"destinations", remark.destinations},
+                             {"location", location},
+                             {"guards", listGuards(remark.outlined, remarks)}});
     else if (refusal && isMissed(*refusal))
       refused.push_back(llvm::json::Object{
           {"location", location},

@@ -83,6 +83,9 @@ def test_report_counts_launches(compiler, tmp_path, name, output_type):
     assert function["launches"] == 1
     (fused,) = function["fused"]
     assert fused["destinations"] == len(models.COMMITTED[name].order)
+    # All versions but the last one have a condition.
+    guarded = [guard.split(":")[0] for guard in fused["guards"]]
+    assert guarded == [kernel["branch"] for kernel in report["kernels"][:-1]]
     assert function["refused"] == []
     versions = [kernel["branch"] for kernel in report["kernels"]]
     assert len(set(versions)) == len(versions) <= 3

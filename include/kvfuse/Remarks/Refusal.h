@@ -20,8 +20,14 @@ namespace kvfuse {
 inline constexpr llvm::StringLiteral kRemarkCategory = "kvfuse";
 
 /// Name of the remark for each site that was fused; its metric `Destinations`
-/// is the number of caches written by that one kernel.
+/// is the number of caches written by that one kernel, and `Outlined` the
+/// function that holds it.
 inline constexpr llvm::StringLiteral kFusedRemark = "fused";
+
+/// Name of the remark for a fused write, in the function that holds it, whose
+/// version is picked at run time; `remark::reason` lists the conditions, with
+/// "; " between them.
+inline constexpr llvm::StringLiteral kGuardedRemark = "guarded";
 
 /// Attribute of a write that was refused: the name of the reason.
 inline constexpr llvm::StringLiteral kRefusedAttr = "kv.refused";

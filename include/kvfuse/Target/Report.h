@@ -21,7 +21,7 @@ namespace kvfuse {
 
 /// A remark of kvfuse, kept.
 struct RecordedRemark {
-  std::string name, function, reason, suggestion;
+  std::string name, function, reason, suggestion, outlined;
   unsigned destinations = 0;
   mlir::Location loc;
 };
