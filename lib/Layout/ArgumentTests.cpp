@@ -23,6 +23,21 @@ static void createAssert(ImplicitLocOpBuilder &b, Value test,
   cf::AssertOp::create(b, test, b.getStringAttr("SM8: " + message));
 }
 
+Value OverlapTests::createNoRepetitionTest(ImplicitLocOpBuilder &b,
+                                           Value memref) {
+  const View &view = getView(b.getLoc(), memref);
+  Value zero = createIndex(b, 0), one = createIndex(b, 1);
+  Value good = createBool(b, true);
+  for (auto [size, stride] : llvm::zip_equal(view.sizes, view.strides)) {
+    Value moves = createCompare(b, arith::CmpIPredicate::ne, stride, zero);
+    Value single = createCompare(b, arith::CmpIPredicate::ule, size, one);
+    Value either = b.createOrFold<arith::OrIOp>(moves, single);
+    good = b.createOrFold<arith::AndIOp>(good, either);
+  }
+  Value isEmpty = createCompare(b, arith::CmpIPredicate::eq, view.high, zero);
+  return b.createOrFold<arith::OrIOp>(isEmpty, good);
+}
+
 void OverlapTests::createPairTests(ImplicitLocOpBuilder &b,
                                    ArrayRef<BlockArgument> written,
                                    ArrayRef<BlockArgument> read) {
@@ -143,17 +158,19 @@ void OverlapTests::createLoopTests(ImplicitLocOpBuilder &b,
 void OverlapTests::createArgumentTests(func::FuncOp func) {
   if (func.isExternal())
     return;
-  llvm::BitVector isWritten = writtenArguments.lookup(func);
+  TouchedArguments touched = writtenArguments.lookup(func);
   SmallVector<BlockArgument> written, read;
   for (BlockArgument argument : func.getArguments())
     if (isa<MemRefType>(argument.getType()))
-      (isWritten[argument.getArgNumber()] ? written : read).push_back(argument);
+      (touched.written[argument.getArgNumber()] ? written : read)
+          .push_back(argument);
   // Behind what `getView` computes of the arguments.
   ImplicitLocOpBuilder b(func.getLoc(), &func.front().front());
-  for (BlockArgument argument : written)
-    createAssert(b, createNoRepetitionTest(b, b.getLoc(), argument),
-                 "overlap: argument " + Twine(argument.getArgNumber()) +
-                     " repeats its elements");
+  for (unsigned number : touched.shared.set_bits())
+    createAssert(b, createNoRepetitionTest(b, func.getArgument(number)),
+                 "overlap: argument " + Twine(number) +
+                     ", of which several parts are written, repeats its "
+                     "elements");
   if (written.size() * (written.size() + read.size()) <= kMaxPairs)
     createPairTests(b, written, read);
   else

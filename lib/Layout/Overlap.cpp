@@ -126,21 +126,3 @@ Value OverlapTests::createDisjointTest(OpBuilder &builder, Location loc,
   View lhsView = getView(loc, lhs);
   return createDisjointTest(b, lhsView, getView(loc, rhs));
 }
-
-Value OverlapTests::createNoRepetitionTest(OpBuilder &builder, Location loc,
-                                           Value memref) {
-  const View &view = getView(loc, memref);
-  ImplicitLocOpBuilder b(loc, builder);
-  Value zero = createIndex(b, 0), one = createIndex(b, 1);
-  // Without elements nothing is repeated.
-  Value good = createCompare(b, arith::CmpIPredicate::eq, view.high, zero);
-  Value allGood;
-  for (auto [size, stride] : llvm::zip_equal(view.sizes, view.strides)) {
-    Value moves = createCompare(b, arith::CmpIPredicate::ne, stride, zero);
-    Value single = createCompare(b, arith::CmpIPredicate::eq, size, one);
-    Value either = b.createOrFold<arith::OrIOp>(moves, single);
-    allGood = allGood ? b.createOrFold<arith::AndIOp>(allGood, either) : either;
-  }
-  return allGood ? b.createOrFold<arith::OrIOp>(good, allGood)
-                 : createBool(b, true);
-}

@@ -16,51 +16,94 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-/// The buffers that `func` writes.
-static SmallVector<Value> collectWritten(func::FuncOp func,
-                                         WrittenArguments &written) {
-  SmallVector<Value> dests;
-  func.walk([&](WriteOp write) {
-    if (!write.hasTensorForm())
-      llvm::append_range(dests, write.getDests());
-  });
-  func.walk([&](func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        call, call.getCalleeAttr());
-    if (!callee || callee.isExternal())
-      return;
-    for (unsigned i : written.lookup(callee).set_bits())
-      dests.push_back(call.getOperand(i));
-  });
-  return dests;
-}
-
-llvm::BitVector WrittenArguments::compute(func::FuncOp func) {
-  llvm::BitVector isWritten(func.getNumArguments());
-  AliasAnalysis aliases(func);
-  aliases.addAnalysisImplementation(DistinctBuffers());
-  for (Value dest : collectWritten(func, *this)) {
-    // Nearly every destination is a view of an argument.
-    auto base = dyn_cast<BlockArgument>(
-        memref::skipViewLikeOps(cast<MemrefValue>(dest)));
-    if (base && base.getOwner() == &func.front()) {
-      isWritten.set(base.getArgNumber());
-      continue;
-    }
-    for (BlockArgument argument : func.getArguments())
-      if (isa<MemRefType>(argument.getType()) &&
-          !aliases.alias(dest, argument).isNo())
-        isWritten.set(argument.getArgNumber());
+namespace {
+/// Adds what the operations of one function touch.
+class TouchCollector {
+public:
+  TouchCollector(func::FuncOp func, WrittenArguments &callees)
+      : func(func), callees(callees), aliases(func) {
+    aliases.addAnalysisImplementation(DistinctBuffers());
+    touched.written.resize(func.getNumArguments());
+    touched.shared.resize(func.getNumArguments());
   }
-  return isWritten;
+
+  TouchedArguments collect() {
+    func.walk([&](Operation *op) {
+      if (auto write = dyn_cast<WriteOp>(op))
+        add(write);
+      else if (auto call = dyn_cast<func::CallOp>(op))
+        add(call);
+    });
+    return std::move(touched);
+  }
+
+private:
+  void add(WriteOp write);
+  void add(func::CallOp call);
+  /// The arguments that `memref` may be a view of.
+  llvm::BitVector getArguments(Value memref);
+
+  func::FuncOp func;
+  WrittenArguments &callees;
+  AliasAnalysis aliases;
+  TouchedArguments touched;
+};
+} // namespace
+
+llvm::BitVector TouchCollector::getArguments(Value memref) {
+  llvm::BitVector found(func.getNumArguments());
+  // Nearly every memref is a view of an argument.
+  auto base = dyn_cast<BlockArgument>(
+      memref::skipViewLikeOps(cast<MemrefValue>(memref)));
+  if (base && base.getOwner() == &func.front()) {
+    found.set(base.getArgNumber());
+    return found;
+  }
+  for (BlockArgument argument : func.getArguments())
+    if (isa<MemRefType>(argument.getType()) &&
+        !aliases.alias(memref, argument).isNo())
+      found.set(argument.getArgNumber());
+  return found;
 }
 
-llvm::BitVector WrittenArguments::lookup(func::FuncOp func) {
-  auto [it, isNew] =
-      known.try_emplace(func, llvm::BitVector(func.getNumArguments()));
+void TouchCollector::add(WriteOp write) {
+  if (write.hasTensorForm())
+    return;
+  llvm::BitVector once(func.getNumArguments()), twice = once, written = once;
+  for (Value operand : write->getOperands()) {
+    llvm::BitVector found = getArguments(operand);
+    if (llvm::is_contained(write.getDests(), operand))
+      written |= found;
+    llvm::BitVector again = found;
+    again &= once;
+    twice |= again;
+    once |= found;
+  }
+  touched.written |= written;
+  twice &= written;
+  if (write.getNumDests() > 1)
+    touched.shared |= twice;
+}
+
+void TouchCollector::add(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal())
+    return;
+  TouchedArguments inside = callees.lookup(callee);
+  for (unsigned i : inside.written.set_bits())
+    touched.written |= getArguments(call.getOperand(i));
+  for (unsigned i : inside.shared.set_bits())
+    touched.shared |= getArguments(call.getOperand(i));
+}
+
+TouchedArguments WrittenArguments::lookup(func::FuncOp func) {
+  // Of a function that calls itself nothing is known yet.
+  llvm::BitVector none(func.getNumArguments());
+  auto [it, isNew] = known.try_emplace(func, TouchedArguments{none, none});
   if (!isNew)
     return it->second;
-  llvm::BitVector isWritten = compute(func);
-  known[func] = isWritten;
-  return isWritten;
+  TouchedArguments touched = TouchCollector(func, *this).collect();
+  known[func] = touched;
+  return touched;
 }

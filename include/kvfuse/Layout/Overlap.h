@@ -35,15 +35,12 @@ public:
   mlir::Value createDisjointTest(mlir::OpBuilder &builder, mlir::Location loc,
                                  mlir::Value lhs, mlir::Value rhs);
 
-  /// An i1 that is false if `memref` repeats its elements: if a dimension has
-  /// stride 0, and more than one element lies along it. That windows over other
-  /// strides do not overlap is the caller's promise.
-  mlir::Value createNoRepetitionTest(mlir::OpBuilder &builder,
-                                     mlir::Location loc, mlir::Value memref);
-
   /// SM8: asserts, at the start of `func`, that the memref arguments that it
-  /// writes, itself or by calls, overlap no other memref argument, and do not
-  /// repeat their elements. Arguments that are only read may overlap.
+  /// writes, itself or by calls, overlap no other memref argument. Those that
+  /// are only read may overlap. An argument of which one kernel touches several
+  /// parts must not repeat its elements: other coordinates are other elements.
+  /// That is tested as far as strides of 0 do it; windows that overlap are for
+  /// the caller to avoid.
   void createArgumentTests(mlir::func::FuncOp func);
 
 private:
@@ -61,6 +58,10 @@ private:
 
   mlir::Value createDisjointTest(mlir::ImplicitLocOpBuilder &b, View lhs,
                                  View rhs);
+
+  /// Is `memref` without dimensions of stride 0 along which elements lie?
+  mlir::Value createNoRepetitionTest(mlir::ImplicitLocOpBuilder &b,
+                                     mlir::Value memref);
 
   /// Asserts for each pair of arguments of which one is written.
   void createPairTests(mlir::ImplicitLocOpBuilder &b,

@@ -14,16 +14,24 @@
 
 namespace kvfuse {
 
-/// The arguments of functions that writes on buffers may write, through views
-/// of them and in the functions that are called.
+/// Which arguments of a function writes on buffers may touch, through views of
+/// them and in the functions that are called.
+struct TouchedArguments {
+  /// What is written.
+  llvm::BitVector written;
+  /// What is written by an operation with several destinations that touches
+  /// another part of it, too: that the parts are disjoint is known of their
+  /// coordinates.
+  llvm::BitVector shared;
+};
+
+/// Finds them, once for each function.
 class WrittenArguments {
 public:
-  llvm::BitVector lookup(mlir::func::FuncOp func);
+  TouchedArguments lookup(mlir::func::FuncOp func);
 
 private:
-  llvm::BitVector compute(mlir::func::FuncOp func);
-
-  llvm::DenseMap<mlir::Operation *, llvm::BitVector> known;
+  llvm::DenseMap<mlir::Operation *, TouchedArguments> known;
 };
 
 } // namespace kvfuse

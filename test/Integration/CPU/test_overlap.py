@@ -246,16 +246,12 @@ def test_any_views(message, seed: int):
         addresses, others = lhs.addresses(), rhs.addresses()
         said = message(lhs, rhs, offsets)
         case = f"{lhs} {rhs}: {said}"
-        repeats = {2: lhs.repeats(), 4: rhs.repeats()}
         if said is None:
-            assert addresses.isdisjoint(others) and not any(repeats.values()), case
+            assert addresses.isdisjoint(others), case
             verdicts["taken"] += 1
             verdicts["interleaved"] += bool(addresses and others) and not (
                 max(addresses) < min(others) or max(others) < min(addresses)
             )
-        elif said.startswith("SM8: overlap"):
-            argument = next(i for i, repeated in repeats.items() if repeated)
-            assert f"SM8: overlap: argument {argument} repeats its elements" == said
         else:
             assert "SM8: dest-alias: arguments 2 and 4 overlap" == said
             apart = "refused" if addresses.isdisjoint(others) else "overlap"

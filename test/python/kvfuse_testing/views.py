@@ -32,12 +32,6 @@ class View:
         grid = numpy.ix_(*steps, numpy.arange(self.bytes))
         return set((sum(grid) + self.start).ravel().tolist())
 
-    def repeats(self) -> bool:
-        """Is there a dimension of stride 0 along which elements lie?"""
-        return 0 not in self.sizes and any(
-            stride == 0 and size > 1 for size, stride in zip(self.sizes, self.strides)
-        )
-
     def descriptor(self, offset: int):
         """With `offset` elements of the start in the offset."""
         pointer = BASE + self.start - offset * self.bytes
