@@ -7,6 +7,7 @@
 
 #include "KernelInputs.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -38,7 +39,9 @@ static Value getDistinctBuffer(Value memref) {
 
 InputCollector::InputCollector(func::FuncOp func) {
   func.walk([&](Operation *op) {
-    if (op == func || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    // An assert has effects, but on no buffer.
+    if (op == func || isa<cf::AssertOp>(op) ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
       return;
     // What is called has only the buffers that it is given.
     if (auto call = dyn_cast<func::CallOp>(op)) {

@@ -158,7 +158,7 @@ def compile_text(compiler: Compiler, text: str, *options: str) -> Compiled:
         shown = compiler.run(*output, *options, text=text)
     messages = shown.stderr.decode()
     names = REMARK.findall(messages)
-    reasons = tuple(sorted(name for name in names if name != "fused"))
+    reasons = tuple(sorted(name for name in names if name not in ("fused", "guarded")))
     if shown.returncode:
         return Compiled((), reasons, error=messages)
     functions = json.loads(report.read_text())["functions"]
