@@ -113,8 +113,7 @@ struct KVVersionLayoutsPass
       conflicts.push_back(getOpenConflicts(write, aliases));
     if (!assumeDisjoint)
       for (auto func : module.getOps<func::FuncOp>())
-        if (func.isPublic() && !func.isExternal())
-          tests.createArgumentTests(func);
+        tests.createArgumentTests(func);
     for (auto [write, open] : llvm::zip_equal(writes, conflicts))
       version(write, open, tests);
 

@@ -1,12 +1,12 @@
 // Facts between this pass and the kernels: they survive canonicalization, and each
 // access claims the alignment that was tested for it, no other.
-// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts,canonicalize,cse,canonicalize,convert-kv-to-gpu,canonicalize,cse)' \
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{assume-disjoint},canonicalize,cse,canonicalize,convert-kv-to-gpu,canonicalize,cse)' \
 // RUN:   | FileCheck %s --implicit-check-not=gpu.launch_func --implicit-check-not=vector. --implicit-check-not=arith.trunci
 
 // One launch on each path, of the kernel that its test is about; each is in a
 // condition of its own (SX9). Nothing is launched behind the branches.
 
-// CHECK-LABEL: func.func private @rows(
+// CHECK-LABEL: func.func @rows(
 // CHECK:         %[[WIDE:.*]] = arith.cmpi eq, %{{.*}}, %c0 : index
 // CHECK-NEXT:    scf.if %[[WIDE]] {
 // CHECK:           %[[V:.*]] = memref.reinterpret_cast %arg1 {{.*}} strides: [%{{.*}}, %{{.*}}, 1]
@@ -64,7 +64,7 @@
 // CHECK-NOT:     alignment
 
 !rows = memref<?x4x46xbf16, strided<[?, ?, ?], offset: ?>>
-func.func private @rows(%s: memref<?xi32>, %v: !rows, %c: !rows) {
+func.func @rows(%s: memref<?xi32>, %v: !rows, %c: !rows) {
   kv.write at(%s : memref<?xi32>) negative(wrap) out_of_bounds(trap)
     put %v : !rows into %c : !rows map(affine_map<(t, s, h, d) -> (s, h, d)>)
   return

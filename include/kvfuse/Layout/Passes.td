@@ -34,7 +34,7 @@ def KVVersionLayouts : Pass<"kv-version-layouts", "::mlir::ModuleOp"> {
     Facts travel so that canonicalization keeps them: a stride of 1 in the type
     of a `memref.reinterpret_cast`, the others as clauses of the write.
 
-    At the start of each public function, arguments that it writes are tested
+    At the start of each function, arguments that it writes are tested
     against all others (SM8): first by ranges of addresses, and where these meet
     by the page-stride rule, which lets interleaved views of one pool pass. An
     overlap is an error, and nothing is written.
@@ -48,40 +48,42 @@ def KVVersionLayouts : Pass<"kv-version-layouts", "::mlir::ModuleOp"> {
     Example: the layouts are static, but where the buffers start is not known.
 
     ```mlir
-    func.func private @before(%s: memref<?xi64>, %v: memref<?x6xf32>, %c: memref<?x6xf32>) {
+    func.func @before(%s: memref<?xi64>, %v: memref<?x6xf32>) -> memref<64x6xf32> {
+      %c = memref.alloc() : memref<64x6xf32>
       kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-        put %v : memref<?x6xf32> into %c : memref<?x6xf32>
+        put %v : memref<?x6xf32> into %c : memref<64x6xf32>
             map(affine_map<(t, s, d) -> (s, d)>)
-      return
+      return %c : memref<64x6xf32>
     }
     ```
     becomes, when canonicalized,
     ```mlir
-    func.func private @after(%s: memref<?xi64>, %v: memref<?x6xf32>, %c: memref<?x6xf32>) {
+    func.func @after(%s: memref<?xi64>, %v: memref<?x6xf32>) -> memref<64x6xf32> {
       %c7 = arith.constant 7 : index
       %c0 = arith.constant 0 : index
+      %c = memref.alloc() : memref<64x6xf32>
       %rows = memref.dim %v, %c0 : memref<?x6xf32>
       %tokens = memref.dim %s, %c0 : memref<?xi64>
       %equal = arith.cmpi eq, %rows, %tokens : index
       cf.assert %equal, "SX10: values of destination 0 and index tensor differ in the number of rows"
       %from = memref.extract_aligned_pointer_as_index %v : memref<?x6xf32> -> index
       %a = arith.andi %from, %c7 : index
-      %to = memref.extract_aligned_pointer_as_index %c : memref<?x6xf32> -> index
+      %to = memref.extract_aligned_pointer_as_index %c : memref<64x6xf32> -> index
       %b = arith.andi %to, %c7 : index
       %bits = arith.ori %a, %b : index
       %aligned = arith.cmpi eq, %bits, %c0 : index
       scf.if %aligned {
         kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-          put %v : memref<?x6xf32> into %c : memref<?x6xf32> access(2)
+          put %v : memref<?x6xf32> into %c : memref<64x6xf32> access(2)
               map(affine_map<(t, s, d) -> (s, d)>)
         attributes {kv.branch = "8 bytes"}
       } else {
         kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
-          put %v : memref<?x6xf32> into %c : memref<?x6xf32> access(1)
+          put %v : memref<?x6xf32> into %c : memref<64x6xf32> access(1)
               map(affine_map<(t, s, d) -> (s, d)>)
         attributes {kv.branch = "by element"}
       } {kv.versions}
-      return
+      return %c : memref<64x6xf32>
     }
     ```
   }];
