@@ -16,6 +16,8 @@ stale=0
 page() {
   local name=$1 text
   text=$(cat)
+  # What should have written it has failed, and said why.
+  [ -n "$text" ] || return 1
   if [ "$check" = --check ]; then
     diff -u "docs/$name" - <<<"$text" || stale=1
   else
