@@ -33,7 +33,8 @@ def write(name: str, rank: int, type_: str) -> str:
     """The text of a write of one element per token."""
     zeros = "".join(", 0" for _ in range(rank - 1))
     return (
-        f"  kv.write at(%slots : {memref(1, 'i64')}) negative(wrap) out_of_bounds(trap)\n"
+        f"  kv.write at(%slots : {memref(1, 'i64')}) negative(wrap)"
+        " out_of_bounds(trap)\n"
         f"    put %v{name} : {memref(1, type_)} into %{name} : {memref(rank, type_)}"
         f" map(affine_map<(t, s) -> (s{zeros})>)\n"
     )
@@ -116,7 +117,10 @@ def pools() -> dict[str, tuple[View, View]]:
             pairs[f"{name}-{pages}-turned"] = views[1], views[0]
             back = cut(views[0], slice(None, None, -1), ALL, ALL, ALL)
             pairs[f"{name}-{pages}-back"] = back, views[1]
-        pairs[f"halves-{pages}"] = cut(halves, 0, *[ALL] * 4), cut(halves, 1, *[ALL] * 4)
+        pairs[f"halves-{pages}"] = (
+            cut(halves, 0, *[ALL] * 4),
+            cut(halves, 1, *[ALL] * 4),
+        )
     return pairs
 
 
@@ -183,7 +187,9 @@ def test_layouts_that_are_apart(message, name: str):
     assert message(lhs, rhs, (24, -3)) is None
 
 
-@pytest.mark.parametrize("name", [n for n, (lhs, _) in APART.items() if 0 not in lhs.sizes])
+@pytest.mark.parametrize(
+    "name", [name for name, (lhs, _) in APART.items() if 0 not in lhs.sizes]
+)
 def test_one_byte_too_many(message, name: str):
     """The same views, where one begins with the last byte of the other."""
     lhs, rhs = APART[name]
@@ -200,8 +206,12 @@ def test_one_byte_too_many(message, name: str):
 def any_view(rng: random.Random, bytes: int) -> View:
     """Small, and of any strides."""
     rank = rng.choice(RANKS)
-    sizes = tuple(rng.choice([0, 1, 1, 2, 2, 3, 4]) or rng.choice([0, 2]) for _ in range(rank))
-    strides = tuple(rng.choice([-1, 1, 1]) * rng.choice([0, 1, 2, 3, 4, 6, 8, 12]) for _ in sizes)
+    sizes = tuple(
+        rng.choice([0, 1, 1, 2, 2, 3, 4]) or rng.choice([0, 2]) for _ in range(rank)
+    )
+    strides = tuple(
+        rng.choice([-1, 1, 1]) * rng.choice([0, 1, 2, 3, 4, 6, 8, 12]) for _ in sizes
+    )
     return View(rng.randrange(64), sizes, strides, bytes)
 
 
@@ -293,7 +303,8 @@ def test_many_views(library: abi.Library, message):
         ]
         expected = None
         if refused:
-            expected = f"SM8: dest-alias: argument {refused[-1] + 2} overlaps one that is written"
+            number = refused[-1] + 2
+            expected = f"SM8: dest-alias: argument {number} overlaps one that is written"
         assert said == expected, views
         verdicts["refused" if refused else "taken"] += 1
     assert min(verdicts.values()) > CASES // 100, verdicts

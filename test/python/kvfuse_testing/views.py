@@ -44,10 +44,7 @@ class View:
         return f"{len(self.sizes)}{TYPES[self.bytes]}"
 
 
-def cut(
-    parent: View,
-    *parts: int | slice,
-) -> View:
+def cut(parent: View, *parts: int | slice) -> View:
     """Indexing with integers and slices, as on an array."""
     start, sizes, strides = parent.start, [], []
     for part, size, stride in zip(parts, parent.sizes, parent.strides, strict=True):
