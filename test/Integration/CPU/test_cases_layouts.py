@@ -14,13 +14,7 @@ import pytest
 import torch
 
 from kvfuse_testing import strided
-from kvfuse_testing.strided import (
-    Write,
-    build,
-    check_call,
-    module,
-    view,
-)
+from kvfuse_testing.strided import Write, build, check_call, module, view
 
 E4M3FN = torch.float8_e4m3fn
 #: Branches: how many bytes a thread moves at once.
@@ -32,7 +26,7 @@ def rows(tokens: int, heads: int, head_dim: int, **options) -> torch.Tensor:
     return view((tokens, heads, head_dim), **options)
 
 
-def check(compiler, writes, slots, branch=WIDE, **options) -> None:
+def check_layout(compiler, writes, slots, branch=WIDE, **options) -> None:
     """The bytes are right, and `branch` is the one that ran."""
     assert strided.check(compiler, writes, slots, **options) == [branch]
 
@@ -53,7 +47,7 @@ def test_D1_roles_come_from_the_map(compiler, sizes, layout):
     """Neither a head count that divides by 4 nor one that is the page size says
     which dimension is which."""
     heads = sizes[1] if layout == "hnd" else sizes[2]
-    check(compiler, [Write(view(sizes), rows(3, heads, 8), layout)], [5, 63, 17])
+    check_layout(compiler, [Write(view(sizes), rows(3, heads, 8), layout)], [5, 63, 17])
 
 
 def packed(layout: str) -> list[Write]:
@@ -69,11 +63,11 @@ def packed(layout: str) -> list[Write]:
 @pytest.mark.parametrize(("layout", "slot"), [("hnd", 5), ("nhd", 3)])
 def test_D2_packed_rows(compiler, layout, slot):
     """K and V of one buffer: offsets and all strides count."""
-    check(compiler, packed(layout), [slot])
+    check_layout(compiler, packed(layout), [slot])
 
 
 def test_D3_heads_apart(compiler):
-    check(compiler, [Write(view((2, 3, 16, 8)), rows(1, 3, 8), "hnd")], [17])
+    check_layout(compiler, [Write(view((2, 3, 16, 8)), rows(1, 3, 8), "hnd")], [17])
 
 
 @pytest.mark.parametrize(("offset", "branch"), [(0, WIDE), (1, SINGLE)])
@@ -83,8 +77,8 @@ def test_D4_page_stride_is_no_product(compiler, offset, branch):
     k = base[:, 0]
     assert k.stride() == (64, 8, 8, 1)
     writes = [Write(k, rows(1, 1, 8)), Write(base[:, 1], rows(1, 1, 8, seed=1))]
-    check(compiler, writes, [5], branch)
-    check(compiler, writes[:1], [5], branch)
+    check_layout(compiler, writes, [5], branch)
+    check_layout(compiler, writes[:1], [5], branch)
 
 
 def test_D6_permuted_destination(compiler):
@@ -93,31 +87,31 @@ def test_D6_permuted_destination(compiler):
     for order in itertools.permutations(range(3)):
         sizes = [(4, 5, 3)[dim] for dim in order]
         cache = view((*sizes, 8)).permute(*(order.index(dim) for dim in range(3)), 3)
-        check(compiler, [Write(cache, values)], [7, 18])
+        check_layout(compiler, [Write(cache, values)], [7, 18])
 
 
 def test_D7_second_to_last_dimension_of_2(compiler):
     """Two heads of one cache, or K and V of one head: the map and the views say
     which, not the shape."""
     base = view((3, 4, 2, 8))
-    check(compiler, [Write(base, rows(2, 2, 8))], [5, 10])
+    check_layout(compiler, [Write(base, rows(2, 2, 8))], [5, 10])
     members = [
         Write(base[:, :, place : place + 1], rows(2, 1, 8, seed=place))
         for place in range(2)
     ]
-    check(compiler, members, [5, 10])
+    check_layout(compiler, members, [5, 10])
 
 
 def test_D8_head_stride_beyond_token_stride(compiler):
     base = view((2, 5, 4, 2, 8), (320, 64, 8, 32, 1))
     writes = [Write(base[place], rows(3, 2, 8, seed=place)) for place in range(2)]
-    check(compiler, writes, [0, 19, 6])
+    check_layout(compiler, writes, [0, 19, 6])
 
 
 def test_D12_layers_behind_one_another(compiler):
     """A head-major page that is part of a stack of layers."""
     stack = view((5, 3, 2, 4, 8))
-    check(compiler, [Write(stack[:, 1], rows(2, 2, 8), "hnd")], [3, 16])
+    check_layout(compiler, [Write(stack[:, 1], rows(2, 2, 8), "hnd")], [3, 16])
 
 
 @pytest.mark.parametrize(
@@ -126,20 +120,20 @@ def test_D12_layers_behind_one_another(compiler):
 def test_D13_rank_3(compiler, stride, branch):
     """A pool of slots, without pages."""
     cache = view((12, 2, 8), (stride, 8, 1))
-    check(compiler, [Write(cache, rows(3, 2, 8), "flat")], [11, 0, 4], branch)
+    check_layout(compiler, [Write(cache, rows(3, 2, 8), "flat")], [11, 0, 4], branch)
 
 
 @pytest.mark.parametrize("layout", ["hnd", "nhd"])
 def test_D14_tokens_of_one_page(compiler, layout):
     """Every row is placed by its own head and token."""
     sizes = (2, 2, 8, 8) if layout == "hnd" else (2, 8, 2, 8)
-    check(compiler, [Write(view(sizes), rows(4, 2, 8), layout)], [8, 9, 10, 11])
+    check_layout(compiler, [Write(view(sizes), rows(4, 2, 8), layout)], [8, 9, 10, 11])
 
 
 def test_D15_padded_pages(compiler):
     """Slot 4 is element 40, not 32."""
     cache = view((3, 4, 1, 8), (40, 8, 8, 1))
-    check(compiler, [Write(cache, rows(2, 1, 8))], [4, 11])
+    check_layout(compiler, [Write(cache, rows(2, 1, 8))], [4, 11])
 
 
 D18 = [Write(view((2, 4, 8, 128), (4096, 1, 512, 4)), rows(3, 8, 128))]
@@ -147,14 +141,14 @@ D18 = [Write(view((2, 4, 8, 128), (4096, 1, 512, 4)), rows(3, 8, 128))]
 
 def test_D18_inner_stride(compiler):
     """A head dimension of stride 4 is written element by element."""
-    check(compiler, D18, [1, 6, 3], SINGLE)
+    check_layout(compiler, D18, [1, 6, 3], SINGLE)
 
 
 def test_D18_beside_unit_stride(compiler):
     plain, plain_too = (
         Write(view((2, 4, 8, 128), seed=seed), rows(3, 8, 128)) for seed in range(2)
     )
-    check(compiler, [*D18, plain], [1, 6, 3], SINGLE)
+    check_layout(compiler, [*D18, plain], [1, 6, 3], SINGLE)
     # Where the user wants to see it, the two are written apart.
     taken = strided.check(compiler, [*D18, plain], [1, 6, 3], "--unit-stride-only")
     assert taken == ["apart"]
@@ -169,7 +163,7 @@ def test_D19_layouts_differ(compiler):
         Write(cache, rows(3, 4, 8, seed=seed), layout)
         for seed, (cache, layout) in enumerate(zip(caches, ("nhd", "hnd")))
     ]
-    check(compiler, writes, [1, 6, 3])
+    check_layout(compiler, writes, [1, 6, 3])
 
 
 # E: sizes of one, stride 0.
@@ -179,23 +173,27 @@ def test_D19_layouts_differ(compiler):
 @pytest.mark.parametrize("strides", [(128, 8, 1, 1), (128, 8, 7, 1), (128, 8, 8, 1)])
 def test_E1_stride_of_one_head(compiler, strides, dynamic):
     cache = view((4, 16, 1, 8), strides)
-    check(compiler, [Write(cache, rows(3, 1, 8))], [5, 63, 16], dynamic=dynamic)
+    check_layout(compiler, [Write(cache, rows(3, 1, 8))], [5, 63, 16], dynamic=dynamic)
 
 
 @pytest.mark.parametrize("stride", [7, 128, 0])
 def test_E2_dimension_of_1_at_run_time(compiler, stride):
     """No dimension whose size is not known is collapsed with another."""
     cache = view((4, 1, 16, 8), (128, stride, 8, 1))
-    check(compiler, [Write(cache, rows(3, 1, 8), "hnd")], [5, 63, 16], dynamic=True)
+    check_layout(
+        compiler, [Write(cache, rows(3, 1, 8), "hnd")], [5, 63, 16], dynamic=True
+    )
     more = view((4, 3, 16, 8), (384, 128, 8, 1))
-    check(compiler, [Write(more, rows(3, 3, 8), "hnd")], [5, 63, 16], dynamic=True)
+    check_layout(
+        compiler, [Write(more, rows(3, 3, 8), "hnd")], [5, 63, 16], dynamic=True
+    )
 
 
 def test_E3_unit_dimension_and_offset(compiler):
     """Any offset: the view is not collapsed."""
     for offset, branch in ((1, SINGLE), (2, NARROW), (8, WIDE), (96, WIDE)):
         cache = view((3, 3, 1, 96), (288, 96, 96, 1), offset)
-        check(compiler, [Write(cache, rows(3, 1, 96))], [0, 4, 8], branch)
+        check_layout(compiler, [Write(cache, rows(3, 1, 96))], [0, 4, 8], branch)
 
 
 def test_E5_stride_of_0_at_run_time(compiler):
@@ -203,13 +201,13 @@ def test_E5_stride_of_0_at_run_time(compiler):
     is certain. What is known to have such a stride is refused
     (test_refusals.py), and so are parts of one pool (test_overlap_bytes.py)."""
     cache = view((4, 2, 8), (0, 8, 1))
-    check(compiler, [Write(cache, rows(1, 2, 8), "flat")], [2])
+    check_layout(compiler, [Write(cache, rows(1, 2, 8), "flat")], [2])
 
 
 def test_E5_stride_of_0_along_one_element(compiler):
     """There it says nothing."""
     cache = view((4, 1, 8), (8, 0, 1))
-    check(compiler, [Write(cache, rows(1, 1, 8), "flat")], [2], dynamic=True)
+    check_layout(compiler, [Write(cache, rows(1, 1, 8), "flat")], [2], dynamic=True)
 
 
 # F: alignment, width, head dimensions.
@@ -225,11 +223,11 @@ def test_F1_row_that_is_no_multiple_of_16_bytes(compiler, head_dim, branch, offs
     cache = view((2, 4, 1, head_dim), offset=offset)
     if offset == 1:
         branch = SINGLE
-    check(compiler, [Write(cache, rows(4, 1, head_dim))], [0, 1, 2, 7], branch)
+    check_layout(compiler, [Write(cache, rows(4, 1, head_dim))], [0, 1, 2, 7], branch)
     # The same for the rows that are read.
     values = rows(4, 1, head_dim, offset=offset)
     cache = view((2, 4, 1, head_dim))
-    check(compiler, [Write(cache, values)], [0, 1, 2, 7], branch)
+    check_layout(compiler, [Write(cache, values)], [0, 1, 2, 7], branch)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +237,7 @@ def test_F3_rows_of_a_wider_row(compiler, first, branch):
     """Values are a slice of packed projections."""
     wide = view((3, 2560))
     values = wide[:, first : first + 16].unflatten(1, (2, 8))
-    check(compiler, [Write(view((3, 4, 2, 8)), values)], [2, 11, 5], branch)
+    check_layout(compiler, [Write(view((3, 4, 2, 8)), values)], [2, 11, 5], branch)
 
 
 @pytest.mark.parametrize("layout", ["hnd", "nhd"])
@@ -249,7 +247,7 @@ def test_F4_head_dimension_is_no_power_of_two(compiler, head_dim, layout):
     sizes = (3, 4, 2, head_dim) if layout == "nhd" else (3, 2, 4, head_dim)
     strides = [stride // head_dim * (head_dim + 8) for stride in view(sizes).stride()]
     cache = view(sizes, (*strides[:-1], 1))
-    check(compiler, [Write(cache, rows(3, 2, head_dim), layout)], [2, 11, 5])
+    check_layout(compiler, [Write(cache, rows(3, 2, head_dim), layout)], [2, 11, 5])
 
 
 def test_F5_one_function_and_any_offset(compiler):
@@ -280,7 +278,7 @@ def test_F8_narrow_rows_of_bytes(compiler, head_dim, dtype, branch):
     """As many bytes as 100 is a multiple of, in rows of either type."""
     cache = view((3, 4, 1, head_dim), dtype=E4M3FN)
     values = rows(3, 1, head_dim, dtype=dtype)
-    check(compiler, [Write(cache, values)], [2, 11, 5], branch)
+    check_layout(compiler, [Write(cache, values)], [2, 11, 5], branch)
 
 
 @pytest.mark.parametrize(("offset", "branch"), [(0, WIDE), (1, SINGLE)])
@@ -290,4 +288,4 @@ def test_F9_index_cache(compiler, row, dtype, offset, branch):
     """Contiguous and strided, bf16 and fp8, aligned and not: all fuse, and only
     where it starts says how wide."""
     cache = view((3, 4, 1, 128), (4 * row, row, row, 1), offset, dtype)
-    check(compiler, [Write(cache, rows(3, 1, 128))], [2, 11, 5], branch)
+    check_layout(compiler, [Write(cache, rows(3, 1, 128))], [2, 11, 5], branch)

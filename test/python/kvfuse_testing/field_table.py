@@ -154,6 +154,8 @@ def call_outcome(call: ast.Call) -> str | None:
     match call.func.id:
         case "check":
             return check_outcome(call)
+        case "check_layout":
+            return "fused, at the width that the layout has"
         case "check_traps":
             return "traps"
         case "check_refused":
