@@ -164,16 +164,20 @@ bool kvfuse::mayWriteInPlace(WriteOp write, CacheBases &bases,
   return true;
 }
 
-bool kvfuse::areRowsApart(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
+Overlap kvfuse::classifyRows(WriteOp lhs, unsigned i, WriteOp rhs, unsigned j) {
   tensor::ExtractSliceOp one = getSlice(lhs, i), other = getSlice(rhs, j);
-  return (one && other && areDisjointSlices(one, other)) ||
-         areRowsDisjoint(lhs, i, rhs, j, stripTypeCasts);
+  bool areSlices = one && other;
+  if ((areSlices && areDisjointSlices(one, other)) ||
+      areRowsDisjoint(lhs, i, rhs, j, stripTypeCasts))
+    return Overlap::No;
+  return areSlices && isOverlapDynamic(one, other) ? Overlap::Maybe
+                                                   : Overlap::Yes;
 }
 
 bool Run::mayAdd(WriteOp write) {
   for (auto [i, dest] : llvm::enumerate(write.getDests()))
     for (auto [member, j] : dests.lookup(bases->lookup(dest)))
-      if (!areRowsApart(member, j, write, i))
+      if (classifyRows(member, j, write, i) == Overlap::Yes)
         return false;
   auto refuse = [&](WriteOp member) {
     emitRefusal(write, Refusal::AliasValue,

@@ -9,6 +9,7 @@
 #define KVFUSE_FUSION_INPLACE_H
 
 #include "Caches.h"
+#include "kvfuse/Dialect/KV/Analysis/Conflicts.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace kvfuse {
@@ -34,10 +35,11 @@ private:
 bool mayWriteInPlace(mlir::kv::WriteOp write, CacheBases &bases,
                      OldContents &oldContents);
 
-/// SM2: of two versions of one cache, does destination `i` of `lhs` store to
-/// other elements than destination `j` of `rhs`?
-bool areRowsApart(mlir::kv::WriteOp lhs, unsigned i, mlir::kv::WriteOp rhs,
-                  unsigned j);
+/// SM2: of two versions of one cache, do destination `i` of `lhs` and
+/// destination `j` of `rhs` store to the same elements? `Maybe` for slices at
+/// places that only the running program knows: kv-version-layouts tests it.
+mlir::kv::Overlap classifyRows(mlir::kv::WriteOp lhs, unsigned i,
+                               mlir::kv::WriteOp rhs, unsigned j);
 
 /// Neighbouring writes that one launch may do.
 class Run {
@@ -46,8 +48,8 @@ public:
       : bases(&bases), oldContents(&oldContents) {}
 
   /// SM2 and SM3: may `write` be done with the others? Not if it writes rows of
-  /// a cache of theirs that may be the same, nor, with a remark `alias-value`,
-  /// if one reads what the other writes.
+  /// a cache of theirs that are known to be the same, nor, with a remark
+  /// `alias-value`, if one reads what the other writes.
   bool mayAdd(mlir::kv::WriteOp write);
   void add(mlir::kv::WriteOp write);
 

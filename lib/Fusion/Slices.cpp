@@ -124,6 +124,23 @@ bool kvfuse::areDisjointSlices(tensor::ExtractSliceOp slice,
   return areDisjoint(slice, insert);
 }
 
+bool kvfuse::isOverlapDynamic(tensor::ExtractSliceOp lhs,
+                              tensor::ExtractSliceOp rhs) {
+  SmallVector<OpFoldResult> ones = lhs.getMixedOffsets(),
+                            others = rhs.getMixedOffsets();
+  if (ones.size() != others.size())
+    return false;
+  // Two that begin at one place meet, whatever their sizes are.
+  return llvm::any_of(
+      llvm::zip_equal(ones, others, lhs.getMixedSizes(), rhs.getMixedSizes()),
+      [](auto numbers) {
+        auto [one, other, size, otherSize] = numbers;
+        return one != other &&
+               llvm::any_of(ArrayRef<OpFoldResult>{one, other, size, otherSize},
+                            llvm::IsaPred<Value>);
+      });
+}
+
 /// The value that `version` is made from by writes and type casts, around loops
 /// and in branches, but no further back than `root`.
 static Value getOrigin(Value version, Value root = {}) {

@@ -32,6 +32,11 @@ bool areDisjointSlices(mlir::tensor::ExtractSliceOp lhs,
 bool areDisjointSlices(mlir::tensor::ExtractSliceOp slice,
                        mlir::tensor::InsertSliceOp insert);
 
+/// Does only the running program know whether two slices of tensors of one
+/// shape overlap?
+bool isOverlapDynamic(mlir::tensor::ExtractSliceOp lhs,
+                      mlir::tensor::ExtractSliceOp rhs);
+
 /// The slice that destination `i` of `write` is a version of, or null if it is
 /// a version of something else.
 mlir::tensor::ExtractSliceOp getSlice(mlir::kv::WriteOp write, unsigned i);

@@ -49,7 +49,7 @@ void WriteGroup::add(WriteOp write) {
 WriteOp WriteGroup::findOverlap(WriteOp write) const {
   for (auto [i, dest] : llvm::enumerate(write.getDests()))
     for (auto [member, j] : dests.lookup(bases->lookup(dest)))
-      if (!areRowsApart(member, j, write, i))
+      if (classifyRows(member, j, write, i) == Overlap::Yes)
         return member;
   return {};
 }

@@ -30,8 +30,8 @@ public:
   /// Is `op` a write of the group, or does it put back what one returns?
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
 
-  /// SM2: a write of the group that may put rows where `write` puts some, or
-  /// null.
+  /// SM2: a write of the group that may put rows where `write` puts some, also
+  /// for all that a test at run time could tell, or null.
   mlir::kv::WriteOp findOverlap(mlir::kv::WriteOp write) const;
 
 private:

@@ -156,3 +156,92 @@ func.func @tokens(%s: tensor<?xi64>, %s2: tensor<?xi64>, %k: tensor<?x8xf32>, %v
     put %z : tensor<?x8xf32> into %g : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
   return %0, %1, %2, %3, %4 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
 }
+
+// -----
+
+// Where two slices begin only the running program knows. They stay in order, and
+// kv-version-layouts tests whether they overlap.
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-NEXT:    tensor.extract_slice %arg3[%arg4, 0, 0]
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put %arg1
+// CHECK-NEXT:    %[[P1:.*]] = tensor.insert_slice {{.*}} into %arg3[%arg4, 0, 0]
+// CHECK-NEXT:    tensor.extract_slice %[[P1]][%arg5, 0, 0]
+// CHECK-NEXT:    kv.write
+// CHECK-NEXT:      put %arg2
+// CHECK-NEXT:    tensor.insert_slice {{.*}} into %[[P1]][%arg5, 0, 0]
+// CHECK-NEXT:    "unknown.op"
+func.func @dynamic(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %pool: tensor<2x16x8xf32>, %a: index, %b: index) -> tensor<2x16x8xf32> {
+  %k0 = tensor.extract_slice %pool[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<2x16x8xf32>
+  "unknown.op"(%k) : (tensor<?x8xf32>) -> ()
+  %v0 = tensor.extract_slice %p1[%b, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %v0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[%b, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<2x16x8xf32>
+  return %p2 : tensor<2x16x8xf32>
+}
+
+// -----
+
+// Rows from the first one on, and from the eighth one on.
+
+// CHECK-LABEL: func.func @sizes(
+// CHECK:         kv.write
+// CHECK:         kv.write
+// CHECK:         "unknown.op"
+func.func @sizes(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %pool: tensor<32x8xf32>, %n: index, %m: index) -> tensor<32x8xf32> {
+  %k0 = tensor.extract_slice %pool[0, 0] [%n, 8] [1, 1] : tensor<32x8xf32> to tensor<?x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[0, 0] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<32x8xf32>
+  "unknown.op"(%k) : (tensor<?x8xf32>) -> ()
+  %v0 = tensor.extract_slice %p1[8, 0] [%m, 8] [1, 1] : tensor<32x8xf32> to tensor<?x8xf32>
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %v0 : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[8, 0] [%m, 8] [1, 1] : tensor<?x8xf32> into tensor<32x8xf32>
+  return %p2 : tensor<32x8xf32>
+}
+
+// -----
+
+// One place, wherever it is; and columns that meet in any number of rows.
+
+// CHECK-LABEL: func.func @one_place(
+// CHECK:         kv.write
+// CHECK:         "unknown.op"
+// CHECK:         kv.write
+func.func @one_place(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %pool: tensor<2x16x8xf32>, %a: index) -> tensor<2x16x8xf32> {
+  %k0 = tensor.extract_slice %pool[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<2x16x8xf32>
+  "unknown.op"(%k) : (tensor<?x8xf32>) -> ()
+  %v0 = tensor.extract_slice %p1[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<2x16x8xf32> to tensor<16x8xf32>
+  // expected-remark @below {{dest-alias}}
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %v0 : tensor<16x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[%a, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<2x16x8xf32>
+  return %p2 : tensor<2x16x8xf32>
+}
+
+// CHECK-LABEL: func.func @columns(
+// CHECK:         kv.write
+// CHECK:         "unknown.op"
+// CHECK:         kv.write
+func.func @columns(%s: tensor<?xi64>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %pool: tensor<32x16xf32>, %n: index) -> tensor<32x16xf32> {
+  %k0 = tensor.extract_slice %pool[0, 0] [%n, 8] [1, 1] : tensor<32x16xf32> to tensor<?x8xf32>
+  %k1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %k : tensor<?x8xf32> into %k0 : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p1 = tensor.insert_slice %k1 into %pool[0, 0] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<32x16xf32>
+  "unknown.op"(%k) : (tensor<?x8xf32>) -> ()
+  %v0 = tensor.extract_slice %p1[0, 4] [%n, 8] [1, 1] : tensor<32x16xf32> to tensor<?x8xf32>
+  // expected-remark @below {{dest-alias}}
+  %v1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %v : tensor<?x8xf32> into %v0 : tensor<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  %p2 = tensor.insert_slice %v1 into %p1[0, 4] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<32x16xf32>
+  return %p2 : tensor<32x16xf32>
+}

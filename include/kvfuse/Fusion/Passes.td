@@ -219,6 +219,11 @@ def KVGroupWrites : Pass<"kv-group-writes"> {
     write that is computed from results of the group, such as the next layer's,
     begins another one without a remark.
 
+    Parts of one cache are different caches if they are disjoint. If only the
+    running program knows, since an offset or a size is dynamic, they are taken
+    together in their order, which `kv-version-layouts` keeps where they overlap;
+    if they are known to overlap, they stay apart (`dest-alias`).
+
     Before: kv IR on tensors. After: the writes of a group stand side by side.
     What the program computes is unchanged: operations without effects move, and
     SSA keeps every use behind its definition.

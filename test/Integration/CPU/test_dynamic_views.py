@@ -178,10 +178,11 @@ def check_call(library: abi.Library, places: Places, a: int, b: int) -> None:
     assert np.array_equal(base.numpy(), expected), (a, b)
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PLACES)
-def test_branches(compiler, name):
+def test_branches(compiler, name, form):
     """Each call takes the branch that it has to, and all of its bytes are right."""
-    path = compiler.compile(on_buffers(PLACES[name]), *OPTIONS, COUNT)
+    path = compiler.compile(FORMS[form](PLACES[name]), *OPTIONS, COUNT)
     library = abi.Library(path)
     counts = BranchCounts(library, path)
     for a, b, branch in CALLS[name]:
