@@ -135,8 +135,7 @@ def literal(node: ast.expr) -> object:
 
 def check_outcome(call: ast.Call) -> str:
     """What a call of `check` expects."""
-    # Those of one file say which branch ran instead, or nothing.
-    launches = literal(call.args[3]) if len(call.args) > 3 else None
+    launches = literal(call.args[3])
     keywords = {each.arg: literal(each.value) for each in call.keywords}
     reasons = ", ".join(map(reason_link, keywords.get("reasons") or ()))
     if launches == ():
