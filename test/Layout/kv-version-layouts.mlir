@@ -1,8 +1,8 @@
 // What is proven, what is tested, and in which version a write runs.
-// RUN: kvfuse-opt %s --kv-version-layouts=assume-disjoint -canonicalize -cse -split-input-file | FileCheck %s
-// RUN: kvfuse-opt %s --kv-version-layouts="no-versioning assume-disjoint" -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PROVEN
-// RUN: kvfuse-opt %s --kv-version-layouts="assume-aligned assume-disjoint" -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=ASSUMED
-// RUN: kvfuse-opt %s --kv-version-layouts="count-branches assume-disjoint" -split-input-file | FileCheck %s --check-prefix=COUNT
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{assume-disjoint},canonicalize,cse)' -split-input-file | FileCheck %s
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{no-versioning assume-disjoint},canonicalize,cse)' -split-input-file | FileCheck %s --check-prefix=PROVEN
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{assume-aligned assume-disjoint},canonicalize,cse)' -split-input-file | FileCheck %s --check-prefix=ASSUMED
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{count-branches assume-disjoint})' -split-input-file | FileCheck %s --check-prefix=COUNT
 
 // Nothing is known but the sizes: 16 bytes, then 4, then by element. Strides,
 // of the outer dimension only where there is more than one, and addresses are
