@@ -36,8 +36,10 @@ def KVVersionLayouts : Pass<"kv-version-layouts", "::mlir::ModuleOp"> {
 
     At the start of each function, arguments that it writes are tested
     against all others (SM8): first by ranges of addresses, and where these meet
-    by the page-stride rule, which lets interleaved views of one pool pass. An
-    overlap is an error, and nothing is written.
+    by the page-stride rule, which lets interleaved views of one pool pass. One
+    of which a kernel writes several parts must not repeat its elements by a
+    stride of 0, on which the proofs for its parts rely. What fails is an error,
+    and nothing is written.
 
     `count-branches` counts which versions run, in `memref.global
     @kvfuse_branches`; its attribute `kv.branches` says which counter is which.
