@@ -118,7 +118,10 @@ struct KVOutlineWritesPass
         funcs.push_back(func);
 
     Outliner outliner(getOperation());
+    // What is on buffers is in its place already.
     bool found = false;
+    if (auto nested = getOperation().lookupSymbol<ModuleOp>(kWritesModule))
+      nested.walk([&](WriteOp write) { found = true; });
     for (func::FuncOp func : funcs) {
       SmallVector<Site> sites;
       bool anyLeft = false, anyRefused = false;

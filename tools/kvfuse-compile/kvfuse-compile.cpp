@@ -216,7 +216,8 @@ public:
     if (failed(rejectRefusals()) || failed(fusion))
       return failure();
     if (failed(runStage(
-            [&](OpPassManager &pm) { buildBufferPipeline(pm, options); })))
+            [&](OpPassManager &pm) { buildBufferPipeline(pm, options); })) ||
+        failed(rejectRefusals()))
       return failure();
     if (emit == Emit::KV) {
       std::string text = print();
@@ -242,10 +243,12 @@ private:
   }
 
   LogicalResult makeKernels() {
-    return runStage([&](OpPassManager &pm) {
-      buildLayoutPipeline(pm, options);
-      buildGPUPipeline(pm);
-    });
+    if (failed(runStage([&](OpPassManager &pm) {
+          buildLayoutPipeline(pm, options);
+          buildGPUPipeline(pm);
+        })))
+      return failure();
+    return rejectRefusals();
   }
 
   /// Refusals of writes that were left behind, for they cannot be done in

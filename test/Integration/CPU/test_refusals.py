@@ -133,41 +133,42 @@ func.func @main(%a: !cache {bufferization.writable = true},
 )
 
 
-def put_slices(pool, i, j, slots, k, v):
-    put(pool[i], slots, k)
-    put(pool[j], slots, v)
+#: In both layers of a window.
+WINDOW_SLOTS = np.array([3, 19, 30, 8], np.int64)
+
+
+def put_windows(pool, slots, k, v):
+    put(pool[:2].reshape(-1, *CACHE[1:]), slots, k)
+    put(pool[1:].reshape(-1, *CACHE[1:]), slots, v)
 
 
 DEST_ALIAS = Case(
     "dest-alias",
     """
+#layer = affine_map<(t, s, h, d) -> (s floordiv 16, (s floordiv 4) mod 4, s mod 4, h, d)>
 func.func @main(%p: tensor<3x4x4x2x8xf32> {bufferization.writable = true},
-                %i: index, %j: index, %s: !slots, %k: !rows, %v: !rows)
-    -> tensor<3x4x4x2x8xf32> {
-  %a = tensor.extract_slice %p[%i, 0, 0, 0, 0] [1, 4, 4, 2, 8] [1, 1, 1, 1, 1]
-      : tensor<3x4x4x2x8xf32> to !cache
+                %s: !slots, %k: !rows, %v: !rows) -> tensor<3x4x4x2x8xf32> {
+  %a = tensor.extract_slice %p[0, 0, 0, 0, 0] [2, 4, 4, 2, 8] [1, 1, 1, 1, 1]
+      : tensor<3x4x4x2x8xf32> to tensor<2x4x4x2x8xf32>
   %r = kv.write at(%s : !slots) negative(wrap) out_of_bounds(trap) // cause
-    put %k : !rows into %a : !cache map(#slot)
-  %p1 = tensor.insert_slice %r into %p[%i, 0, 0, 0, 0] [1, 4, 4, 2, 8] [1, 1, 1, 1, 1]
-      : !cache into tensor<3x4x4x2x8xf32>
-  %b = tensor.extract_slice %p1[%j, 0, 0, 0, 0] [1, 4, 4, 2, 8] [1, 1, 1, 1, 1]
-      : tensor<3x4x4x2x8xf32> to !cache
+    put %k : !rows into %a : tensor<2x4x4x2x8xf32> map(#layer)
+  %p1 = tensor.insert_slice %r into %p[0, 0, 0, 0, 0] [2, 4, 4, 2, 8] [1, 1, 1, 1, 1]
+      : tensor<2x4x4x2x8xf32> into tensor<3x4x4x2x8xf32>
+  %b = tensor.extract_slice %p1[1, 0, 0, 0, 0] [2, 4, 4, 2, 8] [1, 1, 1, 1, 1]
+      : tensor<3x4x4x2x8xf32> to tensor<2x4x4x2x8xf32>
   %q = kv.write at(%s : !slots) negative(wrap) out_of_bounds(trap) // write
-    put %v : !rows into %b : !cache map(#slot)
-  %p2 = tensor.insert_slice %q into %p1[%j, 0, 0, 0, 0] [1, 4, 4, 2, 8] [1, 1, 1, 1, 1]
-      : !cache into tensor<3x4x4x2x8xf32>
+    put %v : !rows into %b : tensor<2x4x4x2x8xf32> map(#layer)
+  %p2 = tensor.insert_slice %q into %p1[1, 0, 0, 0, 0] [2, 4, 4, 2, 8] [1, 1, 1, 1, 1]
+      : tensor<2x4x4x2x8xf32> into tensor<3x4x4x2x8xf32>
   return %p2 : tensor<3x4x4x2x8xf32>
 }""",
-    # The same layer twice: the second write must win.
     lambda: [
         np.random.default_rng(2).random((3, *CACHE), np.float32),
-        1,
-        1,
-        SLOTS,
-        rows(),
-        rows(seed=4),
+        WINDOW_SLOTS,
+        rows(4),
+        rows(4, seed=4),
     ],
-    put_slices,
+    put_windows,
 )
 
 
@@ -392,23 +393,70 @@ func.func @main(%c: memref<4x2x8xf32, #expanded>, // cause
 }}}"""
 
 
-def test_overlap(compiler, tmp_path):
-    """All pages are one page. Of one token, the place of its row is certain."""
-    options = ("--target=cpu", "--remarks", "-o", str(tmp_path / "out"))
-    result = compiler.run("-", *options, text=OVERLAP)
-    stderr = result.stderr.decode()
-    (remark,) = [r for r in read_remarks(stderr) if r.kind == "Missed"]
-    lines = OVERLAP.splitlines()
+def check_remark(compiler, tmp_path, reason: str, program: str, *options) -> None:
+    """One missed remark at the lines that are marked, and an error where all is
+    required to be fused."""
+    lines = program.splitlines()
     write = next(n for n, line in enumerate(lines, 1) if line.endswith("// write"))
     cause = next(n for n, line in enumerate(lines, 1) if line.endswith("// cause"))
-    assert (remark.name, remark.line, remark.cause) == ("overlap", write, cause)
+    options = ("--target=cpu", "-o", str(tmp_path / "out"), *options)
+    result = compiler.run("-", *options, "--remarks", text=program)
+    remarks = read_remarks(result.stderr.decode())
+    (remark,) = [r for r in remarks if r.kind == "Missed"]
+    assert (remark.name, remark.line, remark.cause) == (reason, write, cause)
 
+    (tmp_path / "out").unlink()
+    result = compiler.run("-", *options, "--fuse=required", text=program)
+    assert result.returncode == 1
+    assert f"<stdin>:{write}:" in result.stderr.decode()
+    assert f"error: {reason}: " in result.stderr.decode()
+    assert not (tmp_path / "out").exists()
+
+
+def test_overlap(compiler, tmp_path):
+    """All pages are one page. Of one token, the place of its row is certain."""
+    check_remark(compiler, tmp_path, "overlap", OVERLAP)
     library = abi.Library(compiler.compile(OVERLAP, "--target=cpu", "--emit=shared"))
     page, other = torch.zeros(1, HEADS, HEAD_DIM), torch.zeros(4, HEADS, HEAD_DIM)
     row = torch.from_numpy(rows(1))
     library.call("main", page.expand(4, -1, -1), other, torch.tensor([2]), row)
     assert torch.equal(page, row)
     assert torch.equal(other, torch.nn.functional.pad(row, (0, 0, 0, 0, 2, 1)))
+
+
+INNER_STRIDE = """
+#slot = affine_map<(t, s, h, d) -> (s, h, d)>
+#spread = strided<[32, 16, 2]>
+module { module @kvfuse {
+func.func @main(%k: memref<?x2x8xf32>, %v: memref<?x2x8xf32>, %kc: memref<4x2x8xf32>,
+                %vc: memref<4x2x8xf32, #spread>, // cause
+                %s: memref<?xi64>) {
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint // write
+    put %k : memref<?x2x8xf32> into %kc : memref<4x2x8xf32> map(#slot)
+    put %v : memref<?x2x8xf32> into %vc : memref<4x2x8xf32, #spread> map(#slot)
+  return
+}}}"""
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_inner_stride(compiler, tmp_path, apart):
+    """Elements of a row lie two apart: by element, and, if so wished, apart."""
+    options = ("--unit-stride-only",) if apart else ()
+    if apart:
+        check_remark(compiler, tmp_path, "inner-stride", INNER_STRIDE, *options)
+    options = ("--target=cpu", "--emit=shared", *options)
+    path = compiler.compile(INNER_STRIDE, *options)
+    branches = {kernel["branch"] for kernel in compiler.kernels(path)}
+    assert ("apart" in branches) == apart
+
+    slots, k, v = torch.tensor([2, 0]), rows(2), rows(2, seed=4)
+    k_cache, spread = torch.zeros(4, 2, 8), torch.zeros(4, 2, 16)
+    places = (torch.from_numpy(k), torch.from_numpy(v), k_cache, spread[..., ::2], slots)
+    abi.Library(path).call("main", *places)
+    expected, expected_spread = np.zeros((4, 2, 8)), np.zeros((4, 2, 16))
+    expected[[2, 0]], expected_spread[[2, 0], :, ::2] = k, v
+    assert np.array_equal(k_cache, expected)
+    assert np.array_equal(spread, expected_spread)
 
 
 # A cache that cannot be written in place is an error: the chain would copy it.
