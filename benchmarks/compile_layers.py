@@ -16,12 +16,13 @@ import argparse
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import record
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DENSE_LAYERS = 3
@@ -200,13 +201,7 @@ def main() -> int:
                 f" {figure['fuse_s']:9.3f} {figure['ptx_s']:9.3f}"
             )
     if options.json:
-        record = {
-            "command": " ".join(["benchmarks/compile_layers.py", *sys.argv[1:]]),
-            "date": time.strftime("%Y-%m-%d"),
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, CPU only",
-            "figures": figures,
-        }
-        options.json.write_text(json.dumps(record, indent=2) + "\n")
+        record.write(options.json, figures)
     return 0
 
 

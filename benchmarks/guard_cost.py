@@ -19,15 +19,15 @@ import argparse
 import ctypes
 import dataclasses
 import itertools
-import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import record
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES, PAGE, HEADS, HEAD_DIM = 16, 32, 4, 128
@@ -245,13 +245,7 @@ def main() -> int:
                 figures.append(figure)
                 print("{:>10} {:>18} {:7} {:10.1f} {:9.2f}".format(*figure.values()))
     if options.json:
-        record = {
-            "command": " ".join(["benchmarks/guard_cost.py", *sys.argv[1:]]),
-            "date": time.strftime("%Y-%m-%d"),
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, CPU only",
-            "figures": figures,
-        }
-        options.json.write_text(json.dumps(record, indent=2) + "\n")
+        record.write(options.json, figures)
     return 0
 
 
