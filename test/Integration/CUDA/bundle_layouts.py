@@ -3,9 +3,9 @@
 """The layout matrix in the bundle.
 
 Host code does not run on the machine with the GPU: of the kernels of a function
-the one is launched that the guards have to choose. Every layout with every pair of
-types and every head dimension is there, at one page size each, such that every two
-values of two axes meet; and each of these with all heads and offsets.
+the one is launched that the guards have to choose. The sample has every layout
+with every pair of types and every head dimension, at one page size each, such that
+every two values of two axes meet; and each of these with all heads and offsets.
 """
 
 import itertools
@@ -22,7 +22,7 @@ FUNCTION_AXES, CALL_AXES = model.AXES[:4], model.AXES[4:]
 
 
 def sample() -> list[Cell]:
-    """The cells of the bundle."""
+    """The cells of the bundle, unless it has the whole matrix."""
     groups = [(0, 1, 2), *pairs(FUNCTION_AXES)]
     functions = covering_sample(FUNCTION_AXES, groups)
     return [
@@ -71,8 +71,7 @@ def add_layout(bundle, layout: str, cells: list[Cell]) -> None:
         bundle.add(name, image, call.case, [launch(kernel, cell, call)], expected)
 
 
-def add_layouts(bundle) -> None:
-    """The whole sample."""
-    cells = sample()
+def add_layouts(bundle, cells: list[Cell]) -> None:
+    """The cells, by layout."""
     for layout in model.LAYOUTS:
         add_layout(bundle, layout, [c for c in cells if c.layout == layout])

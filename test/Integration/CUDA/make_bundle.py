@@ -28,9 +28,10 @@ sys.path[:0] = [str(TESTS / folder) for folder in ("python", "Exports", "Field")
 
 import models
 import torch
-from bundle_layouts import add_layouts
+from bundle_layouts import add_layouts, sample
 from kvfuse_testing import cases, casts, field_kv, layers, matrix, oracle
 from kvfuse_testing.compile import Compiler
+from kvfuse_testing.layouts.model import all_cells
 from versions import pick
 
 TARGET = "sm_90"
@@ -232,7 +233,7 @@ def add_field(bundle: Bundle, name: str) -> None:
         bundle.add(f"{image}-{seed}", image, case, [launch], expected)
 
 
-def fill(bundle: Bundle) -> None:
+def fill(bundle: Bundle, whole_matrix: bool) -> None:
     """Adds every case."""
     for number, spec in enumerate([*matrix.MATRIX, *matrix.OTHERS]):
         add_layer(bundle, spec, "ptx")
@@ -248,19 +249,22 @@ def fill(bundle: Bundle) -> None:
     for cast in casts.FP8_CASTS + casts.WIDE_CASTS:
         for fuse in ("on", "off"):
             add_cast(bundle, cast, fuse)
-    add_layouts(bundle)
+    add_layouts(bundle, all_cells() if whole_matrix else sample())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--whole-matrix", action="store_true", help="all cells of the layout matrix"
+    )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for old in options.out.iterdir():
         old.unlink()
     with tempfile.TemporaryDirectory() as folder:
         bundle = Bundle(options.out, Compiler(pathlib.Path(folder)))
-        fill(bundle)
+        fill(bundle, options.whole_matrix)
     bundle.write()
     size = sum(path.stat().st_size for path in options.out.iterdir())
     megabytes = math.ceil(size / 1e6)
