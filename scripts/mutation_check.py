@@ -6,14 +6,16 @@
 Each scripts/mutations/*.patch breaks one rule. The script copies the sources to
 build/mutations, applies one patch after the other, builds, and runs generated
 programs, which must fail. Where the patch says "Caught by: lit", since the bytes
-on a CPU may be right by chance, the lit tests must. The script fails if a patch
-does not apply or build, or if the tests fail without a patch.
+on a CPU may be right by chance, the lit tests must, and where it names a file of
+pytest, that must. The script fails if a patch does not apply or build, or if the
+tests fail without a patch.
 """
 
 import argparse
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,16 +23,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutations"
 PATCHES = ROOT / "scripts" / "mutations"
-#: Runs the generated programs until one is wrong.
-PROGRAMS = [
-    sys.executable,
-    "-m",
-    "pytest",
-    "-xq",
-    "-p",
-    "no:cacheprovider",
-    "test/Integration/CPU/test_differential.py",
-]
+#: Runs tests until one fails.
+PYTEST = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider"]
+#: Generated programs.
+PROGRAMS = "test/Integration/CPU/test_differential.py"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,12 +34,14 @@ class Mutation:
     """A patch, and what it says about itself."""
 
     path: pathlib.Path
-    needs_programs: bool
+    #: What has to notice: lit, programs, or a file of pytest.
+    caught_by: str
 
     @classmethod
     def read(cls, path: pathlib.Path) -> "Mutation":
         """The mutation of a patch."""
-        return cls(path, "\nCaught by: lit\n" not in path.read_text())
+        said = re.search(r"^Caught by: (.+)$", path.read_text(), re.MULTILINE)
+        return cls(path, said.group(1) if said else "programs")
 
 
 def run(*command: str, **options: object) -> subprocess.CompletedProcess:
@@ -115,9 +113,9 @@ def build() -> None:
 
 
 def lit_fails() -> bool:
-    """Does a lit test of fusion fail?"""
+    """Does a lit test of fusion or of layouts fail?"""
     lit = pathlib.Path(sys.executable).with_name("lit")
-    done = run(str(lit), "-s", "build/test", "--filter=Fusion/")
+    done = run(str(lit), "-s", "build/test", "--filter=(Fusion|Layout)/")
     if "fatal:" in done.stdout:
         sys.exit(done.stdout)
     return bool(done.returncode)
@@ -126,7 +124,7 @@ def lit_fails() -> bool:
 def programs_fail(*selected: str) -> bool:
     """Is a generated program wrong, in one of the tests named? They run in this
     order, up to the first fault."""
-    return any(run(*PROGRAMS, "-k", name).returncode for name in selected)
+    return any(run(*PYTEST, PROGRAMS, "-k", name).returncode for name in selected)
 
 
 def check(mutation: Mutation) -> bool:
@@ -136,12 +134,15 @@ def check(mutation: Mutation) -> bool:
     try:
         build()
         caught = {"lit": lit_fails()}
-        if mutation.needs_programs:
+        if mutation.caught_by == "programs":
             caught["programs"] = programs_fail("refused", "programs")
+        elif mutation.caught_by != "lit":
+            done = run(*PYTEST, mutation.caught_by)
+            caught[mutation.caught_by] = bool(done.returncode)
     finally:
         must("patch", "-p1", "--reverse", "--no-backup-if-mismatch", "-s", input=patch)
     by = [name for name, found in caught.items() if found]
-    enough = caught["programs" if mutation.needs_programs else "lit"]
+    enough = caught[mutation.caught_by]
     verdict = "caught" if enough else "MISSED"
     print(f"{mutation.path.stem}: {verdict}, by {' and '.join(by) or 'none'}")
     return enough

@@ -132,7 +132,8 @@ void Aliases::addReturning(scf::ForOp loop, OpOperand &yielded) {
 
 /// Adds what the users of the values, and their users, make of them.
 void Aliases::addUsers() {
-  for (unsigned i = 0; i < values.size(); ++i)
+  // By number: the values grow meanwhile.
+  for (unsigned i = 0; i < values.size(); ++i) // NOLINT(modernize-loop-convert)
     for (OpOperand &use : values[i].getUses())
       if (isTypeCast(use.getOwner()) || mayRunBefore(use.getOwner(), until))
         addResultsOf(use);

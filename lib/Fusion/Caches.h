@@ -77,7 +77,7 @@ private:
   void addReturning(mlir::scf::ForOp loop, mlir::OpOperand &yielded);
   void addUsers();
   void addResultsOf(mlir::OpOperand &use);
-  void add(mlir::ValueRange values);
+  void add(mlir::ValueRange added);
 
   mlir::Operation *until;
   llvm::SetVector<mlir::Value> values;

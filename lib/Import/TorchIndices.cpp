@@ -243,7 +243,7 @@ static Value convertSelect(ChainConverter &chain, Operation *op) {
     if (std::optional<int64_t> scalar = readScalar(value))
       return splatLike(builder, loc, builder.getIntegerAttr(element, *scalar),
                        converted.front());
-    auto it = llvm::find(llvm::drop_begin(tensors), value);
+    auto *it = llvm::find(llvm::drop_begin(tensors), value);
     Value choice = converted[it - tensors.begin()];
     return width == 64 ? widen(builder, loc, choice)
                        : narrow(builder, loc, choice, element);

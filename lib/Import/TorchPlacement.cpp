@@ -32,7 +32,8 @@ bool Placement::splitsValues() const {
 /// Are all elements of a literal in [0, size)?
 static bool isLiteralWithin(Operation *op, int64_t size) {
   auto literal = op->getAttrOfType<DenseIntElementsAttr>("value");
-  return literal && llvm::all_of(literal.getValues<APInt>(), [&](APInt value) {
+  return literal &&
+         llvm::all_of(literal.getValues<APInt>(), [&](const APInt &value) {
            return !value.isNegative() && value.ult(size);
          });
 }

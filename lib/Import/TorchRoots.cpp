@@ -87,7 +87,8 @@ static bool isNonNegative(AffineExpr expr) {
 bool torch::keepsSign(Value index) {
   DenseIntElementsAttr constant;
   if (matchPattern(index, m_Constant(&constant)))
-    return llvm::all_of(constant, [](APInt v) { return v.isNonNegative(); });
+    return llvm::all_of(constant,
+                        [](const APInt &v) { return v.isNonNegative(); });
   Operation *op = index.getDefiningOp();
   if (!op || isConstantOrIota(index))
     return true;

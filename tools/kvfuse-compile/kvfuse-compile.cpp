@@ -145,18 +145,19 @@ static std::vector<std::string> listAssumptions() {
   std::vector<std::string> assumptions = {
       "SX3: index arithmetic in 64 bits does not overflow"};
   if (assumeDisjoint)
-    assumptions.push_back("SM8: no cache that is written overlaps another "
-                          "argument");
+    assumptions.emplace_back("SM8: no cache that is written overlaps another "
+                             "argument");
   if (assumeAligned)
-    assumptions.push_back("alignment: addresses, and strides but for the "
-                          "last, are multiples of 16 bytes");
+    assumptions.emplace_back("alignment: addresses, and strides but for the "
+                             "last, are multiples of 16 bytes");
   if (negative == "undefined")
-    assumptions.push_back("SX4: no index is negative");
+    assumptions.emplace_back("SX4: no index is negative");
   if (negative == "skip")
-    assumptions.push_back("SX4: tokens with a negative slot are padding, and "
-                          "are not written");
+    assumptions.emplace_back(
+        "SX4: tokens with a negative slot are padding, and "
+        "are not written");
   if (outOfBounds == "undefined")
-    assumptions.push_back("SX5: no index is out of bounds");
+    assumptions.emplace_back("SX5: no index is out of bounds");
   if (!reservedSlot.empty())
     assumptions.push_back("SX6: tokens with slot " + reservedSlot +
                           " are padding, and are not written");
