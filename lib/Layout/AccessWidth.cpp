@@ -12,6 +12,7 @@
 
 #include "AccessWidth.h"
 
+#include "IndexArithmetic.h"
 #include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,14 +24,6 @@ using namespace kvfuse;
 //===----------------------------------------------------------------------===//
 // Facts about one memref
 //===----------------------------------------------------------------------===//
-
-/// Bytes of an element, if it is whole bytes.
-static std::optional<int64_t> getElementBytes(Type type) {
-  Type element = cast<ShapedType>(type).getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
-    return std::nullopt;
-  return element.getIntOrFloatBitWidth() / 8;
-}
 
 /// The alignment that is known of the address of `memref` by itself.
 static int64_t getOwnAlignment(Value memref, const AccessOptions &options) {
@@ -59,7 +52,7 @@ static Fact getAlignment(Value memref, int64_t bytes,
         return Fact::Holds;
       if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(baseOffset))
         return options.assumeAligned ? Fact::Holds : Fact::Open;
-      int64_t distance = (offset - baseOffset) * *getElementBytes(type);
+      int64_t distance = (offset - baseOffset) * getElementBytes(type);
       return distance % bytes == 0 ? Fact::Holds : Fact::Fails;
     }
   return Fact::Open;
@@ -109,7 +102,7 @@ Needs::Needs(Value memref, int64_t elements, const AccessOptions &options) {
       testStrides.push_back(dim);
   }
   Fact alignment =
-      getAlignment(memref, elements * *getElementBytes(type), options);
+      getAlignment(memref, elements * getElementBytes(type), options);
   possible &= alignment != Fact::Fails;
   testAddress = alignment == Fact::Open;
 }
@@ -138,16 +131,15 @@ static bool isPossible(WriteOp write, unsigned i, int64_t elements,
 }
 
 int64_t kvfuse::getAccessBytes(WriteOp write, unsigned i, int64_t elements) {
-  return elements * std::max(getElementBytes(write.getValueType(i)).value_or(1),
-                             getElementBytes(write.getDestType(i)).value_or(1));
+  return elements * std::max(getElementBytes(write.getValueType(i)),
+                             getElementBytes(write.getDestType(i)));
 }
 
 /// The widest access to destination `i`, and the widest to rows without gaps,
 /// which are aligned as the head dimension is.
 static std::pair<int64_t, int64_t>
 getWidestAndNatural(WriteOp write, unsigned i, const AccessOptions &options) {
-  if (!write.hasInnerRow(i) || !getElementBytes(write.getValueType(i)) ||
-      !getElementBytes(write.getDestType(i)))
+  if (!write.hasInnerRow(i))
     return {1, 1};
   int64_t widest =
       std::max<int64_t>(kMaxAccessBytes / getAccessBytes(write, i, 1), 1);
@@ -200,9 +192,9 @@ public:
   void addUnitStride(Value memref) {
     unsigned last = cast<MemRefType>(memref.getType()).getRank() - 1;
     auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
-    addStride(
-        metadata, last,
-        arith::SubIOp::create(b, metadata.getStrides()[last], constant(1)));
+    addStride(metadata, last,
+              arith::SubIOp::create(b, metadata.getStrides()[last],
+                                    createIndex(b, 1)));
   }
 
   /// `needs`, of access to `elements` of `memref`, are met.
@@ -216,28 +208,25 @@ public:
       addStride(metadata, dim, lowBits(metadata.getStrides()[dim], elements));
     if (!needs.testAddress)
       return;
-    int64_t bytes = *getElementBytes(memref.getType());
+    int64_t bytes = getElementBytes(memref.getType());
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
     Value distance =
-        arith::MulIOp::create(b, metadata.getOffset(), constant(bytes));
+        arith::MulIOp::create(b, metadata.getOffset(), createIndex(b, bytes));
     add(lowBits(arith::AddIOp::create(b, address, distance), elements * bytes));
   }
 
   /// Null if nothing was added.
   Value finish() {
     return any ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, any,
-                                       constant(0))
+                                       createIndex(b, 0))
                      .getResult()
                : Value();
   }
 
 private:
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   /// `value` modulo a power of two.
   Value lowBits(Value value, int64_t modulus) {
-    return arith::AndIOp::create(b, value, constant(modulus - 1));
+    return arith::AndIOp::create(b, value, createIndex(b, modulus - 1));
   }
   /// `excess` of stride `dim` is zero, unless the dimension has size 1: its
   /// stride is never used.
@@ -245,9 +234,10 @@ private:
                  Value excess) {
     auto type = cast<MemRefType>(metadata.getSource().getType());
     if (type.isDynamicDim(dim)) {
-      Value isOne = arith::CmpIOp::create(
-          b, arith::CmpIPredicate::eq, metadata.getSizes()[dim], constant(1));
-      excess = arith::SelectOp::create(b, isOne, constant(0), excess);
+      Value isOne =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                metadata.getSizes()[dim], createIndex(b, 1));
+      excess = arith::SelectOp::create(b, isOne, createIndex(b, 0), excess);
     }
     add(excess);
   }

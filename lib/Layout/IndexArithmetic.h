@@ -13,6 +13,14 @@
 
 namespace kvfuse {
 
+/// Bytes from one element of a memref of `type` to the next, at stride 1.
+inline int64_t getElementBytes(mlir::Type type) {
+  mlir::Type element = llvm::cast<mlir::ShapedType>(type).getElementType();
+  return element.isIndex()
+             ? mlir::IndexType::kInternalStorageBitWidth / 8
+             : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
 inline mlir::Value createIndex(mlir::ImplicitLocOpBuilder &b, int64_t value) {
   return mlir::arith::ConstantIndexOp::create(b, value);
 }

@@ -27,13 +27,6 @@ using namespace kvfuse;
 // Ranges of addresses
 //===----------------------------------------------------------------------===//
 
-static int64_t getElementBytes(MemRefType type) {
-  Type element = type.getElementType();
-  return element.isIndex()
-             ? IndexType::kInternalStorageBitWidth / 8
-             : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-}
-
 const OverlapTests::View &OverlapTests::getView(Location loc, Value memref) {
   auto [it, isNew] = views.try_emplace(memref);
   View &view = it->second;
@@ -42,7 +35,7 @@ const OverlapTests::View &OverlapTests::getView(Location loc, Value memref) {
   ImplicitLocOpBuilder b(loc, module.getContext());
   b.setInsertionPointAfterValue(memref);
   auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
-  int64_t elementBytes = getElementBytes(cast<MemRefType>(memref.getType()));
+  int64_t elementBytes = getElementBytes(memref.getType());
   Value bytes = createIndex(b, elementBytes), zero = createIndex(b, 0);
   view.elementBytes = bytes;
   // From the first element down to the lowest, and up to the highest.

@@ -185,13 +185,13 @@ bool KVVersionLayoutsPass::mustStayApart(WriteOp write,
   for (const Conflict &conflict : conflicts) {
     if (conflict.overlap != Overlap::Yes && !noVersioning)
       continue;
-    bool isDest = llvm::is_contained(write.getDests(), conflict.other);
-    emitRefusal(write, isDest ? Refusal::DestAlias : Refusal::AliasValue,
-                "it is not proven that " + describe(conflict.dest) + " and " +
-                    describe(conflict.other) + " are apart",
-                isDest ? "write views whose offsets and strides are static"
-                       : "copy the values before they are written",
-                conflict.other.getLoc());
+    emitRefusal(
+        write, conflict.isRead ? Refusal::AliasValue : Refusal::DestAlias,
+        "it is not proven that " + describe(conflict.dest) + " and " +
+            describe(conflict.other) + " are apart",
+        conflict.isRead ? "copy the values before they are written"
+                        : "write views whose offsets and strides are static",
+        conflict.other.getLoc());
     return true;
   }
   if (!unitStrideOnly || write.getNumDests() == 1)
