@@ -12,6 +12,11 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "python"), str(HERE / "Exports"), str(HERE / "Field")]
 
+# The libraries lie beside the programs of the build that is tested.
+if "KVFUSE_BIN_DIR" in os.environ and "KVFUSE_LIB_DIR" not in os.environ:
+    built = pathlib.Path(os.environ["KVFUSE_BIN_DIR"]).resolve().parent
+    os.environ["KVFUSE_LIB_DIR"] = str(built / "lib")
+
 # glibc fills what the compiler frees, so that a use after that does not pass by
 # chance. It is read when a process starts.
 os.environ["MALLOC_PERTURB_"] = "165"
