@@ -5,21 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kvfuse/Dialect/KV/IR/KV.h"
-#include "kvfuse/Fusion/Passes.h"
-#include "kvfuse/Pipelines/Pipelines.h"
-#include "kvfuse/Target/Emit.h"
-#include "kvfuse/Target/Report.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/Parser/Parser.h"
+#include "kvfuse/Driver/Compile.h"
 #include "mlir/Support/FileUtilities.h"
-#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
@@ -30,10 +21,6 @@ namespace cl = llvm::cl;
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
-
-namespace {
-enum class Emit { KV, GPU, NVVM, PTX, Cubin, LLVM, Object, Shared };
-} // namespace
 
 static cl::OptionCategory category("kvfuse-compile options");
 
@@ -62,16 +49,17 @@ static cl::opt<std::string> mutates(
         "Arguments that may be written in place, or auto: every cache that "
         "a write reaches"),
     cl::cat(category));
-static cl::opt<Emit> emit(
+static cl::opt<EmitFormat> emit(
     "emit", cl::desc("What to write (default ptx, for cpu obj):"),
-    cl::values(clEnumValN(Emit::KV, "kv", "kv operations, fused"),
-               clEnumValN(Emit::GPU, "gpu", "kernels in the gpu dialect"),
-               clEnumValN(Emit::NVVM, "nvvm", "kernels in the nvvm dialect"),
-               clEnumValN(Emit::PTX, "ptx", "kernels as PTX"),
-               clEnumValN(Emit::Cubin, "cubin", "kernels assembled by ptxas"),
-               clEnumValN(Emit::LLVM, "llvm", "LLVM IR (cpu)"),
-               clEnumValN(Emit::Object, "obj", "an object file (cpu)"),
-               clEnumValN(Emit::Shared, "shared", "a shared library (cpu)")),
+    cl::values(
+        clEnumValN(EmitFormat::KV, "kv", "kv operations, fused"),
+        clEnumValN(EmitFormat::GPU, "gpu", "kernels in the gpu dialect"),
+        clEnumValN(EmitFormat::NVVM, "nvvm", "kernels in the nvvm dialect"),
+        clEnumValN(EmitFormat::PTX, "ptx", "kernels as PTX"),
+        clEnumValN(EmitFormat::Cubin, "cubin", "kernels assembled by ptxas"),
+        clEnumValN(EmitFormat::LLVM, "llvm", "LLVM IR (cpu)"),
+        clEnumValN(EmitFormat::Object, "obj", "an object file (cpu)"),
+        clEnumValN(EmitFormat::Shared, "shared", "a shared library (cpu)")),
     cl::cat(category));
 static cl::opt<std::string>
     reportName("report", cl::value_desc("file"),
@@ -135,197 +123,28 @@ static int fail(const Twine &message) {
   return EXIT_FAILURE;
 }
 
-static bool isHostFormat(Emit format) {
-  return format == Emit::LLVM || format == Emit::Object ||
-         format == Emit::Shared;
+/// Copies the options to `request`.
+static void readOptions(CompileRequest &request) {
+  PipelineOptions &options = request.options;
+  options.fuse = fuse;
+  options.mutates = mutates;
+  options.torchVersion = torchVersion;
+  options.negative = negative;
+  options.outOfBounds = outOfBounds;
+  options.reservedSlot = reservedSlot;
+  options.assumeDisjoint = assumeDisjoint;
+  options.assumeAligned = assumeAligned;
+  options.unitStrideOnly = unitStrideOnly;
+  options.noVersioning = noVersioning;
+  options.countBranches = countBranches;
+  request.target = target;
+  if (emit.getNumOccurrences() != 0)
+    request.emit = emit;
+  request.optLevel = static_cast<unsigned char>(optLevel) - '0';
+  request.ptxas = ptxas;
+  request.wantsReport = !reportName.empty();
+  request.printRemarks = showRemarks;
 }
-
-/// What is taken on trust: by the rules, and because the options say so.
-static std::vector<std::string> listAssumptions() {
-  std::vector<std::string> assumptions = {
-      "SX3: index arithmetic in 64 bits does not overflow"};
-  if (assumeDisjoint)
-    assumptions.emplace_back("SM8: no cache that is written overlaps another "
-                             "argument");
-  if (assumeAligned)
-    assumptions.emplace_back("alignment: addresses, and strides but for the "
-                             "last, are multiples of 16 bytes");
-  if (negative == "undefined")
-    assumptions.emplace_back("SX4: no index is negative");
-  if (negative == "skip")
-    assumptions.emplace_back(
-        "SX4: tokens with a negative slot are padding, and "
-        "are not written");
-  if (outOfBounds == "undefined")
-    assumptions.emplace_back("SX5: no index is out of bounds");
-  if (!reservedSlot.empty())
-    assumptions.push_back("SX6: tokens with slot " + reservedSlot +
-                          " are padding, and are not written");
-  return assumptions;
-}
-
-/// Checks options against each other; returns an empty string if they agree.
-static std::string checkOptions() {
-  bool onCPU = target == "cpu";
-  if (!onCPU && !isSupportedChip(target))
-    return "unknown target '" + target + "' for --target";
-  if (emit.getNumOccurrences() == 0)
-    emit = onCPU ? Emit::Object : Emit::PTX;
-  if (!onCPU && isHostFormat(emit))
-    return "--emit=llvm, obj and shared go with --target=cpu";
-  if (onCPU && (emit == Emit::NVVM || emit == Emit::PTX || emit == Emit::Cubin))
-    return "--emit=nvvm, ptx and cubin go with a GPU target, not with "
-           "--target=cpu";
-  if (optLevel < '0' || optLevel > '3')
-    return "expects -O0 to -O3";
-  return {};
-}
-
-//===----------------------------------------------------------------------===//
-// Compilation
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One run: a module through the stages, up to what is asked for.
-class Compilation {
-public:
-  Compilation(ModuleOp module, std::vector<RecordedRemark> &remarks)
-      : module(module), remarks(remarks) {
-    options.fuse = fuse;
-    options.mutates = mutates;
-    options.torchVersion = torchVersion;
-    options.negative = negative;
-    options.outOfBounds = outOfBounds;
-    options.reservedSlot = reservedSlot;
-    options.assumeDisjoint = assumeDisjoint;
-    options.assumeAligned = assumeAligned;
-    options.unitStrideOnly = unitStrideOnly;
-    options.noVersioning = noVersioning;
-    options.countBranches = countBranches;
-    if (target != "cpu")
-      options.chip = target;
-  }
-
-  /// The output, or failure after a diagnostic.
-  FailureOr<std::string> run() {
-    if (failed(runStage(
-            [&](OpPassManager &pm) { buildImportPipeline(pm, options); })))
-      return failure();
-    unfused = countUnfusedLaunches(module);
-    LogicalResult fusion =
-        runStage([&](OpPassManager &pm) { buildFusionPipeline(pm, options); });
-    if (failed(rejectRefusals()) || failed(fusion))
-      return failure();
-    if (failed(runStage(
-            [&](OpPassManager &pm) { buildBufferPipeline(pm, options); })) ||
-        failed(rejectRefusals()))
-      return failure();
-    if (emit == Emit::KV) {
-      std::string text = print();
-      // The report counts kernels, so they are made all the same.
-      if (!reportName.empty() && failed(makeKernels()))
-        return failure();
-      makeReport();
-      return text;
-    }
-    if (failed(makeKernels()))
-      return failure();
-    makeReport();
-    return emit == Emit::GPU ? print() : emitBinary();
-  }
-
-  const std::string &getReport() const { return report; }
-
-private:
-  LogicalResult runStage(llvm::function_ref<void(OpPassManager &)> build) {
-    PassManager pm(module->getContext());
-    build(pm);
-    return pm.run(module);
-  }
-
-  LogicalResult makeKernels() {
-    if (failed(runStage([&](OpPassManager &pm) {
-          buildLayoutPipeline(pm, options);
-          buildGPUPipeline(pm);
-        })))
-      return failure();
-    return rejectRefusals();
-  }
-
-  /// Refusals of writes that were left behind, for they cannot be done in
-  /// place, and with `--fuse=required` every one, are errors at the write.
-  LogicalResult rejectRefusals() {
-    llvm::DenseSet<Location> left;
-    module.walk([&](kv::WriteOp write) {
-      if (write->getParentOfType<ModuleOp>() == module)
-        left.insert(write.getLoc());
-    });
-    LogicalResult result = success();
-    for (const RecordedRemark &remark : remarks) {
-      std::optional<Refusal> refusal = symbolizeRefusal(remark.name);
-      if (!refusal || !isMissed(*refusal))
-        continue;
-      // What is only not done together with others is done all the same.
-      bool isApart =
-          refusal == Refusal::Order || refusal == Refusal::DifferentIndices;
-      if (fuse != FuseMode::Required && (isApart || !left.contains(remark.loc)))
-        continue;
-      InFlightDiagnostic diag = emitError(remark.loc)
-                                << remark.name << ": " << remark.reason;
-      if (!remark.suggestion.empty())
-        diag.attachNote() << remark.suggestion;
-      result = failure();
-    }
-    return result;
-  }
-
-  void makeReport() {
-    if (reportName.empty())
-      return;
-    llvm::raw_string_ostream os(report);
-    os << llvm::formatv("{0:2}", kvfuse::makeReport(module, unfused, remarks,
-                                                    listAssumptions()))
-       << "\n";
-  }
-
-  std::string print() {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    module.print(os);
-    os << "\n";
-    return text;
-  }
-
-  FailureOr<std::string> emitBinary() {
-    auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
-    if (!nested)
-      return module.emitError("no cache write was found that can be compiled");
-    if (isHostFormat(emit)) {
-      if (failed(runStage(buildCPUPipeline)))
-        return failure();
-      HostFormat format = emit == Emit::LLVM     ? HostFormat::LLVMIR
-                          : emit == Emit::Object ? HostFormat::Object
-                                                 : HostFormat::SharedLibrary;
-      return emitHost(nested, format, optLevel - '0');
-    }
-    if (failed(runStage(
-            [&](OpPassManager &pm) { buildNVVMPipeline(pm, options); })))
-      return failure();
-    if (emit == Emit::NVVM)
-      return print();
-    FailureOr<std::string> ptx = emitPTX(nested);
-    if (failed(ptx) || emit == Emit::PTX)
-      return ptx;
-    return emitCubin(nested, *ptx, target, ptxas);
-  }
-
-  ModuleOp module;
-  std::vector<RecordedRemark> &remarks;
-  PipelineOptions options;
-  LaunchCounts unfused;
-  std::string report;
-};
-} // namespace
 
 /// Writes `text` to `name` by way of a temporary file, or to standard output.
 static llvm::Error write(StringRef name, StringRef text) {
@@ -354,7 +173,9 @@ int main(int argc, char **argv) {
       "kvfuse-compile: turns the cache writes of a module into fused "
       "kernels\n\n"
       "The input is MLIR: torch-mlir's output in generic form, or kv IR.\n");
-  if (std::string message = checkOptions(); !message.empty())
+  CompileRequest request;
+  readOptions(request);
+  if (std::string message = completeRequest(request); !message.empty())
     return fail(message);
 
   std::string message;
@@ -362,35 +183,14 @@ int main(int argc, char **argv) {
       openInputFile(inputName, &message);
   if (!input)
     return fail(message);
-
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registerAllGPUToLLVMIRTranslations(registry);
-  registerAllToLLVMIRTranslations(registry);
-  registerDialects(registry);
-  MLIRContext context(registry);
-  context.allowUnregisteredDialects();
-  // A location says enough; the operation may be the whole module.
-  context.printOpOnDiagnostic(false);
-  std::vector<RecordedRemark> remarks;
-  recordRemarks(context, remarks, showRemarks);
-
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(input), SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    return EXIT_FAILURE;
-
-  Compilation compilation(*module, remarks);
-  FailureOr<std::string> output = compilation.run();
-  if (failed(output))
+  FailureOr<CompileResult> result =
+      compile(request, std::move(input), llvm::errs());
+  if (failed(result))
     return EXIT_FAILURE;
   if (!reportName.empty())
-    if (llvm::Error error = write(reportName, compilation.getReport()))
+    if (llvm::Error error = write(reportName, result->report))
       return fail(llvm::toString(std::move(error)));
-  if (llvm::Error error = write(outputName, *output))
+  if (llvm::Error error = write(outputName, result->output))
     return fail(llvm::toString(std::move(error)));
   return EXIT_SUCCESS;
 }

@@ -1,0 +1,84 @@
+//===- Compile.cpp - A module's text to what is asked for -----------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "kvfuse/Driver/Compile.h"
+
+#include "Compilation.h"
+#include "kvfuse/Target/Emit.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace kvfuse;
+
+std::optional<EmitFormat> kvfuse::symbolizeEmitFormat(StringRef name) {
+  return llvm::StringSwitch<std::optional<EmitFormat>>(name)
+      .Case("kv", EmitFormat::KV)
+      .Case("gpu", EmitFormat::GPU)
+      .Case("nvvm", EmitFormat::NVVM)
+      .Case("ptx", EmitFormat::PTX)
+      .Case("cubin", EmitFormat::Cubin)
+      .Case("llvm", EmitFormat::LLVM)
+      .Case("obj", EmitFormat::Object)
+      .Case("shared", EmitFormat::Shared)
+      .Default(std::nullopt);
+}
+
+std::string kvfuse::completeRequest(CompileRequest &request) {
+  bool onCPU = request.target == "cpu";
+  if (!onCPU && !isSupportedChip(request.target))
+    return "unknown target '" + request.target + "' for --target";
+  if (!onCPU)
+    request.options.chip = request.target;
+  if (!request.emit)
+    request.emit = onCPU ? EmitFormat::Object : EmitFormat::PTX;
+  if (!onCPU && isHostFormat(*request.emit))
+    return "--emit=llvm, obj and shared go with --target=cpu";
+  if (onCPU && isKernelFormat(*request.emit))
+    return "--emit=nvvm, ptx and cubin go with a GPU target, not with "
+           "--target=cpu";
+  if (request.optLevel > 3)
+    return "expects -O0 to -O3";
+  return {};
+}
+
+/// Every dialect that the input may use, and what is needed to lower it.
+static DialectRegistry createRegistry() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllGPUToLLVMIRTranslations(registry);
+  registerAllToLLVMIRTranslations(registry);
+  registerDialects(registry);
+  return registry;
+}
+
+FailureOr<CompileResult>
+kvfuse::compile(const CompileRequest &request,
+                std::unique_ptr<llvm::MemoryBuffer> input,
+                raw_ostream &diagnostics) {
+  static const DialectRegistry registry = createRegistry();
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects();
+  // A location says enough; the operation may be the whole module.
+  context.printOpOnDiagnostic(false);
+  std::vector<RecordedRemark> remarks;
+  recordRemarks(context, remarks, request.printRemarks);
+
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(input), SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context, diagnostics);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return failure();
+  return Compilation(request, *module, remarks).run();
+}
