@@ -13,18 +13,12 @@
 #define KVFUSE_FUSION_CACHES_H
 
 #include "kvfuse/Dialect/KV/IR/KV.h"
+#include "kvfuse/Fusion/TypeCasts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace kvfuse {
-
-/// Does `op` only change the type of its operand: `tensor.cast`, or a
-/// conversion between Torch and builtin tensors?
-bool isTypeCast(mlir::Operation *op);
-
-/// The first value of the same version: `version` without type casts.
-mlir::Value stripTypeCasts(mlir::Value version);
 
 /// Whose versions values are. What is asked for once is remembered, so that all
 /// versions together are followed in linear time.

@@ -71,12 +71,30 @@ static SmallVector<Value> collectOutputs(Site &site) {
   return outputs;
 }
 
+/// Numbers of the `inputs` that the site writes.
+static SmallVector<int64_t> findWritten(Site &site, ArrayRef<Value> inputs) {
+  llvm::SmallDenseSet<Value> written;
+  for (Operation *op : site.body) {
+    if (auto write = dyn_cast<WriteOp>(op))
+      written.insert_range(write.getDests());
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      written.insert(insert.getDest());
+  }
+  SmallVector<int64_t> numbers;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (written.contains(input))
+      numbers.push_back(i);
+  return numbers;
+}
+
 func::FuncOp Outliner::outline(Site &site) {
   SmallVector<Value> inputs = collectInputs(site);
   SmallVector<Value> outputs = collectOutputs(site);
   func::FuncOp func = share(build(site, inputs, outputs));
   OpBuilder builder(site.body.back());
   auto call = func::CallOp::create(builder, getLoc(site), func, inputs);
+  call->setAttr(kWrittenAttr,
+                builder.getDenseI64ArrayAttr(findWritten(site, inputs)));
   for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
     output.replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(site.body))

@@ -7,6 +7,7 @@
 
 #include "kvfuse/Target/Report.h"
 
+#include "ReportCalls.h"
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Fusion/Passes.h"
 #include "kvfuse/Layout/Passes.h"
@@ -324,6 +325,9 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
         });
     }
     llvm::json::Object report;
+    if (auto caller = module.lookupSymbol<func::FuncOp>(name))
+      if (llvm::json::Array calls = describeCalls(caller); !calls.empty())
+        report["calls"] = std::move(calls);
     report["name"] = name.getValue();
     report["launches_unfused"] = before;
     report["launches"] = after;

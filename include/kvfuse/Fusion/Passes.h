@@ -16,6 +16,10 @@ namespace kvfuse {
 /// Name of the nested module that holds what is compiled.
 inline constexpr llvm::StringLiteral kWritesModule = "kvfuse";
 
+/// On a call of an outlined function: the numbers of the operands that it
+/// writes in place.
+inline constexpr llvm::StringLiteral kWrittenAttr = "kv.written";
+
 #define GEN_PASS_DECL
 #include "kvfuse/Fusion/Passes.h.inc"
 
