@@ -292,7 +292,8 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
     (`alias-value`).
 
     Before: kv IR on tensors. After: no write that may be done in place stands
-    outside `module @kvfuse`.
+    outside `module @kvfuse`. A call says by `kv.written` which of its
+    operands it writes.
 
     Example:
 
@@ -323,7 +324,7 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
                          %v: tensor<?x8xf32> {bufferization.writable = false},
                          %c: tensor<?x8xf32> {bufferization.writable = true})
             -> tensor<?x8xf32> {
-          %0 = call @kv_write_0(%c, %v, %s)
+          %0 = call @kv_write_0(%c, %v, %s) {kv.written = array<i64: 0>}
               : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi64>) -> tensor<?x8xf32>
           return %0 : tensor<?x8xf32>
         }
