@@ -10,7 +10,8 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "python"), str(HERE / "Exports"), str(HERE / "Field")]
+FOLDERS = ("python", "Exports", "Field", "../python_bindings")
+sys.path[:0] = [str((HERE / folder).resolve()) for folder in FOLDERS]
 
 # The libraries lie beside the programs of the build that is tested.
 if "KVFUSE_BIN_DIR" in os.environ and "KVFUSE_LIB_DIR" not in os.environ:

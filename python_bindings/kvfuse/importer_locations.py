@@ -1,0 +1,53 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where in the model code a node comes from."""
+
+import pathlib
+import re
+
+import torch
+
+from .importer_text import quote
+
+_FRAME = re.compile(r'File "([^"]*)", line (\d+)')
+_TORCH = pathlib.Path(torch.__file__).parent
+
+
+def _is_model_code(path: str) -> bool:
+    """Torch's own frames stand between the model and the operation; torch shortens
+    the paths of some."""
+    inside = _TORCH in pathlib.Path(path).parents
+    return not inside and not path.startswith(("torch/", "<"))
+
+
+def source_line(node: torch.fx.Node) -> tuple[str, int] | None:
+    """File and line of the innermost frame of model code, if torch has kept it."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    for path, line in reversed(frames):
+        if _is_model_code(path):
+            return path, int(line)
+    return None
+
+
+def name_location(name: str, node: torch.fx.Node) -> str:
+    """`loc("name"("model.py":12:0))`, or `loc("name")` where no line is known."""
+    line = source_line(node)
+    if line is None:
+        return f"loc({quote(name)})"
+    return f"loc({quote(name)}({quote(line[0])}:{line[1]}:0))"
+
+
+def node_location(node: torch.fx.Node) -> str:
+    """The location of what the importer makes of `node`: its name, and its line."""
+    return name_location(node.name, node)
+
+
+class GraphImportError(Exception):
+    """A graph that cannot be imported: says which node, and on which line."""
+
+    def __init__(self, node: torch.fx.Node, problem: str) -> None:
+        line = source_line(node)
+        place = f"{line[0]}:{line[1]}: " if line else ""
+        super().__init__(f"{place}node '{node.name}' ({node.target}): {problem}")
+        self.node = node
+        self.line = line

@@ -1,0 +1,131 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the operations of a graph take, write and alias, by their schemas."""
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .importer_locations import GraphImportError
+
+
+def is_operator(node: torch.fx.Node) -> bool:
+    """Is this a call of an operator of torch's library, which has a schema?"""
+    return isinstance(node.target, torch._ops.OpOverload)
+
+
+def is_higher_order(node: torch.fx.Node) -> bool:
+    """Is this a call of an operator that takes graphs or other operators?"""
+    return isinstance(node.target, torch._ops.HigherOrderOperator)
+
+
+def is_getitem(node: torch.fx.Node) -> bool:
+    """Does the node pick one of several results?"""
+    return node.target is operator.getitem
+
+
+def bind(
+    node: torch.fx.Node, schema: torch.FunctionSchema
+) -> list[tuple[torch.Argument, Any]]:
+    """The formal and the actual arguments of a call, defaults included."""
+    pairs = []
+    for number, formal in enumerate(schema.arguments):
+        if number < len(node.args) and not formal.kwarg_only:
+            actual = node.args[number]
+        elif formal.name in node.kwargs:
+            actual = node.kwargs[formal.name]
+        elif formal.has_default_value():
+            actual = formal.default_value
+        else:
+            raise GraphImportError(node, f"argument '{formal.name}' is missing")
+        pairs.append((formal, actual))
+    return pairs
+
+
+def nodes_in(argument: Any) -> Iterator[torch.fx.Node]:
+    """The nodes in an actual argument: in a list, a dict, or one alone."""
+    for leaf in pytree.tree_leaves(argument):
+        if isinstance(leaf, torch.fx.Node):
+            yield leaf
+
+
+def is_written(formal: torch.Argument) -> bool:
+    """Is the argument written in place?"""
+    return formal.alias_info is not None and formal.alias_info.is_write
+
+
+def _subgraphs(node: torch.fx.Node) -> Iterator[torch.fx.GraphModule]:
+    """The graphs that a higher-order operator takes."""
+    for argument in nodes_in((node.args, node.kwargs)):
+        if argument.op == "get_attr":
+            graph = read_attribute(argument)
+            if isinstance(graph, torch.fx.GraphModule):
+                yield graph
+
+
+def read_attribute(node: torch.fx.Node) -> Any:
+    """What a `get_attr` node names."""
+    value = node.graph.owning_module
+    for part in str(node.target).split("."):
+        value = getattr(value, part)
+    return value
+
+
+def is_tensor_node(node: torch.fx.Node) -> bool:
+    """Is the node's value one tensor?"""
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def written_nodes(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The tensors that `node` writes in place. A higher-order operator that writes
+    any, or whose graphs do, is taken to write all of them."""
+    if is_operator(node):
+        pairs = bind(node, node.target._schema)
+        return [n for formal, a in pairs if is_written(formal) for n in nodes_in(a)]
+    if not is_higher_order(node):
+        return []
+    writes = node.target.name().endswith("_mutation") or any(
+        written_nodes(inner)
+        for graph in _subgraphs(node)
+        for inner in graph.graph.nodes
+    )
+    if not writes:
+        return []
+    return [n for n in nodes_in((node.args, node.kwargs)) if is_tensor_node(n)]
+
+
+def returned_argument(
+    node: torch.fx.Node, returned: torch.Argument
+) -> torch.fx.Node | None:
+    """The written argument that a result of an operator is, or None."""
+    info = returned.alias_info
+    if info is None or not info.is_write:
+        return None
+    for formal, actual in bind(node, node.target._schema):
+        if is_written(formal) and formal.alias_info.before_set & info.before_set:
+            return actual if isinstance(actual, torch.fx.Node) else None
+    return None
+
+
+def viewed_nodes(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The tensors that results of `node` may share memory with, other than those
+    that it writes and returns."""
+    if is_getitem(node):
+        return [node.args[0]]
+    if not is_operator(node):
+        return []
+    shared: set[str] = set()
+    for returned in node.target._schema.returns:
+        info = returned.alias_info
+        if info is not None and not info.is_write:
+            shared |= info.before_set | info.after_set
+    return [
+        viewed
+        for formal, actual in bind(node, node.target._schema)
+        if formal.alias_info is not None
+        and ("*" in shared or formal.alias_info.before_set & shared)
+        for viewed in nodes_in(actual)
+    ]
