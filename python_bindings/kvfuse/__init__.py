@@ -12,16 +12,28 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from ._compile import Compiled, compile
+    from ._cache import cache_clear, cache_info
+    from ._compile import compile
+    from ._compiled import Compiled
     from ._library import CompileError
     from .prewritten import PrewrittenLayers
 
-__all__ = ["CompileError", "Compiled", "PrewrittenLayers", "__version__", "compile"]
+__all__ = [
+    "CompileError",
+    "Compiled",
+    "PrewrittenLayers",
+    "__version__",
+    "cache_clear",
+    "cache_info",
+    "compile",
+]
 
 #: Where each public name is defined, and the modules that are public themselves.
 _NAMES = {
     "compile": "_compile",
-    "Compiled": "_compile",
+    "Compiled": "_compiled",
+    "cache_clear": "_cache",
+    "cache_info": "_cache",
     "CompileError": "_library",
     "PrewrittenLayers": "prewritten",
 }

@@ -1,0 +1,310 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Torch programs on their way in: functions, modules, exported programs, graphs.
+
+A function or module is traced by torch.export with inputs that have sizes but no
+memory, so example inputs may be as large as the caches of a real engine, and views
+of one pool.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses import FakeTensorMode
+from torch.export import Dim, ExportedProgram
+from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils import _pytree as pytree
+
+from . import _guards, importer
+
+#: What a torch program is given as.
+Source = Callable[..., Any] | torch.nn.Module | ExportedProgram
+
+
+@dataclasses.dataclass(frozen=True)
+class FlatInput:
+    """Number of a leaf of the caller's inputs."""
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A torch program as the compiler reads it, and how it is called.
+
+    original: what runs where nothing is compiled.
+    signature: by which calls are bound; spec: the tree of what they bind.
+    arguments: for each argument of the MLIR function, the leaf of the inputs it is, or
+        the module's own tensor.
+    placeholders: the same for each placeholder of `imported.program`.
+    outputs: for each leaf of what the program returns, the input that it is, or what
+        the graph returns: a node, or a constant.
+    out_spec: the tree of the outputs.
+    """
+
+    original: Callable[..., Any]
+    imported: importer.Imported
+    signature: inspect.Signature
+    spec: pytree.TreeSpec
+    names: tuple[str, ...]
+    arguments: tuple[Any, ...]
+    placeholders: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    out_spec: pytree.TreeSpec
+    guards: _guards.Guards
+
+    def leaves(self, args: tuple, kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of a call's inputs; TypeError if the call has another shape."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        leaves, spec = pytree.tree_flatten(dict(bound.arguments))
+        if spec != self.spec:
+            raise TypeError(
+                f"the arguments are nested as {spec}; compiled for {self.spec}"
+            )
+        return leaves
+
+    def select(self, leaves: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
+        """The values that `arguments`, `placeholders` or `outputs` have in a call."""
+        return [leaves[w.number] if isinstance(w, FlatInput) else w for w in wanted]
+
+    def returned(self, outputs: Sequence[Any]) -> Any:
+        """The program's outputs as its caller gets them."""
+        return pytree.tree_unflatten(outputs, self.out_spec)
+
+    @property
+    def takes_tensors(self) -> bool:
+        """Are the inputs, in order, just the arguments of the MLIR function?"""
+        parameters = self.signature.parameters
+        flat = pytree.tree_structure(dict.fromkeys(parameters))
+        by_position = (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+        return (
+            self.spec == flat
+            and all(p.kind in by_position for p in parameters.values())
+            and self.arguments == tuple(map(FlatInput, range(len(self.names))))
+        )
+
+
+class _Function(torch.nn.Module):
+    """A function as a module; export sees the names of its parameters."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.forward = _renamed(function)
+
+
+def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with frames of the name "forward": export notes the lines of these."""
+    if isinstance(function, types.MethodType):
+        return types.MethodType(_renamed(function.__func__), function.__self__)
+    if not isinstance(function, types.FunctionType):
+        return function
+    copy = types.FunctionType(
+        function.__code__.replace(co_name="forward"),
+        function.__globals__,
+        "forward",
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return functools.update_wrapper(copy, function)
+
+
+def _fake(leaf: Any, mode: FakeTensorMode) -> Any:
+    """A tensor without memory, of the leaf's sizes, strides (elements) and type."""
+    if isinstance(leaf, torch.Tensor):
+        device = leaf.device
+        sizes, strides = leaf.shape, leaf.stride()
+        dtype = leaf.dtype
+    elif hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
+        # NumPy or JAX: rows without gaps will do, since no kernel relies on strides.
+        device, sizes = torch.device("cpu"), tuple(leaf.shape)
+        strides = torch.empty(sizes, device="meta").stride()
+        dtype = getattr(torch, str(leaf.dtype))
+    else:
+        return leaf
+    with mode:
+        return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
+
+
+def _dynamic(leaf: Any) -> Any:
+    """Dimension 0 may vary; export fixes it if the program needs that."""
+    if isinstance(leaf, torch.Tensor):
+        return {0: Dim.AUTO} if leaf.dim() else {}
+    return None
+
+
+def _bind(signature: inspect.Signature, inputs: Any) -> inspect.BoundArguments:
+    """Example inputs by parameter: a mapping of names, or those in order."""
+    if isinstance(inputs, Mapping):
+        bound = signature.bind(**inputs)
+    else:
+        bound = signature.bind(*inputs)
+    bound.apply_defaults()
+    return bound
+
+
+def _shapes(bound: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """torch.export's dynamic_shapes by parameter name."""
+    if given == "auto":
+        return {n: pytree.tree_map(_dynamic, value) for n, value in bound.items()}
+    if given is None or isinstance(given, Mapping):
+        named = dict(given or {})
+    else:
+        named = dict(zip(bound, given, strict=False))
+    return {name: named.get(name) for name in bound}
+
+
+def trace(
+    function: Callable[..., Any] | torch.nn.Module, inputs: Any, dynamic_shapes: Any
+) -> Program:
+    """Exports a function or module and imports it."""
+    module = function if isinstance(function, torch.nn.Module) else _Function(function)
+    signature = inspect.signature(module.forward)
+    bound = _bind(signature, inputs)
+    mode = FakeTensorMode(
+        shape_env=ShapeEnv(),
+        allow_non_fake_inputs=True,
+    )
+    fake = pytree.tree_map(lambda leaf: _fake(leaf, mode), dict(bound.arguments))
+    shapes = _shapes(fake, dynamic_shapes)
+    bound.arguments.update(fake)
+    with torch.no_grad():
+        exported = torch.export.export(
+            module, bound.args, bound.kwargs, dynamic_shapes=shapes
+        )
+    paths, spec = pytree.tree_flatten_with_path(fake)
+    keys = [pytree.keystr(path) for path, _ in paths]
+    return _program(exported, function, signature, spec, keys)
+
+
+def from_exported(exported: ExportedProgram) -> Program:
+    """Imports a program that is exported already."""
+    names = iter(exported.graph_signature.user_inputs)
+    args, kwargs = exported.call_spec.in_spec.children()
+    parameters, sample = [], {}
+    for child in args.children():
+        first = [next(names) for _ in range(child.num_leaves)]
+        name = str(first[0]) if child.is_leaf() else f"arg{len(parameters)}"
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(inspect.Parameter(name, kind))
+        sample[name] = pytree.tree_unflatten(first, child)
+    for name, child in zip(kwargs.context, kwargs.children(), strict=True):
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY))
+        sample[name] = pytree.tree_unflatten(
+            [next(names) for _ in range(child.num_leaves)], child
+        )
+    paths, spec = pytree.tree_flatten_with_path(sample)
+    keys = [pytree.keystr(path) for path, _ in paths]
+    signature = inspect.Signature(parameters)
+    return _program(exported, exported.module(), signature, spec, keys)
+
+
+def _program(
+    exported: ExportedProgram,
+    original: Callable[..., Any],
+    signature: inspect.Signature,
+    spec: pytree.TreeSpec,
+    keys: list[str],
+) -> Program:
+    imported = importer.to_mlir(exported)
+    users: dict[str, FlatInput] = {}
+    placeholders, constants = [], {}
+    for entry in exported.graph_signature.input_specs:
+        if entry.kind == InputKind.USER_INPUT:
+            leaf = FlatInput(len(users))
+            users[entry.arg.name] = leaf
+            placeholders.append(leaf)
+            if isinstance(entry.arg, ConstantArgument):
+                constants[leaf.number] = entry.arg.value
+        else:
+            placeholders.append(_own_tensor(exported, entry.target))
+    arguments = [
+        users[name] if kind == "user" else _own_tensor(exported, name)
+        for kind, name in imported.sources
+    ]
+    leaves = [
+        node.meta.get("val")
+        for node in exported.graph.nodes
+        if node.op == "placeholder" and node.name in users
+    ]
+    mutated = [
+        arguments[number].number
+        for number in imported.mutates
+        if isinstance(arguments[number], FlatInput)
+    ]
+    return Program(
+        original=original,
+        imported=imported,
+        signature=signature,
+        spec=spec,
+        names=tuple(_guards.spell(key) for key in keys),
+        arguments=tuple(arguments),
+        placeholders=tuple(placeholders),
+        outputs=_outputs(imported, arguments),
+        out_spec=exported.call_spec.out_spec,
+        guards=_guards.of_export(exported, keys, leaves, constants, mutated),
+    )
+
+
+def _own_tensor(exported: ExportedProgram, name: str) -> Any:
+    """A parameter, buffer or constant of the module, by its qualified name."""
+    if name in exported.state_dict:
+        return exported.state_dict[name]
+    return exported.constants[name]
+
+
+def _outputs(imported: importer.Imported, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    (returned,) = imported.program.graph.output_node().args
+    returned = pytree.tree_leaves(returned)[imported.updates :]
+    results = imported.results[imported.updates :]
+    return tuple(
+        leaf if number is None else arguments[number]
+        for number, leaf in zip(results, returned, strict=True)
+    )
+
+
+def from_graph(module: torch.fx.GraphModule) -> Program:
+    """Imports an FX graph as it is; its nodes know the types of their values."""
+    imported = importer.to_mlir(module)
+    nodes = [n for n in module.graph.nodes if n.op == "placeholder"]
+    users = {node.name: FlatInput(i) for i, node in enumerate(nodes)}
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(n, kind) for n in users])
+    spec = pytree.tree_structure(dict.fromkeys(users))
+    arguments = [
+        users[name] if kind == "user" else _attribute(module, name)
+        for kind, name in imported.sources
+    ]
+    (returned,) = module.graph.output_node().args
+    return Program(
+        original=module,
+        imported=imported,
+        signature=signature,
+        spec=spec,
+        names=tuple(users),
+        arguments=tuple(arguments),
+        placeholders=tuple(users.values()),
+        outputs=_outputs(imported, arguments),
+        out_spec=pytree.tree_structure(returned),
+        guards=_guards.of_graph([node.meta.get("val") for node in nodes], list(users)),
+    )
+
+
+def _attribute(module: torch.fx.GraphModule, target: str) -> Any:
+    """What a get_attr node of the graph yields."""
+    value: Any = module
+    for name in target.split("."):
+        value = getattr(value, name)
+    return value

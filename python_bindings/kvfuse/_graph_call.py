@@ -1,0 +1,79 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a call does where a program's graph stays, with its writes compiled."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch.utils import _pytree as pytree
+
+from . import _arrays, rewrite
+from ._calls import Functions, refuse_gradients
+from ._frontend import Program
+
+
+class GraphCall:
+    """The program's graph, with calls of compiled functions where it wrote.
+
+    Where nothing was compiled the program itself runs.
+    """
+
+    direct_types: frozenset[type] = frozenset()
+
+    def __init__(
+        self, program: Program, calls: Sequence[dict[str, Any]], functions: Functions
+    ) -> None:
+        self.program = program
+        self.unfused: Sequence[tuple[str, str]] = ()
+        self.module: torch.fx.GraphModule | None = None
+        imported = program.imported
+        if calls:
+            module = copy.deepcopy(imported.program)
+            result = rewrite.rewrite(module, calls, imported, functions.__getitem__)
+            self.unfused = result.refused
+            if result.replaced:
+                self.module = result.graph_module
+        updated = imported.results[: imported.updates]
+        self.updated = tuple(program.arguments[number] for number in updated)
+
+    @property
+    def function(self) -> NoReturn:
+        raise ValueError(
+            "the program was not compiled whole: call it, or one of `functions`"
+        )
+
+    def direct(self, *args: Any) -> Any:
+        return self(args, {})
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        program = self.program
+        if self.module is None:
+            return program.original(*args, **kwargs)
+        given = program.leaves(args, kwargs)
+        leaves = [_as_torch(x, n) for x, n in zip(given, program.names, strict=True)]
+        program.guards.check_tensors(leaves)
+        if program.guards.test is not None:
+            program.guards.test(leaves)
+        refuse_gradients(program.names, leaves)
+        results = pytree.tree_leaves(
+            self.module(*program.select(leaves, program.placeholders))
+        )
+        updates, results = results[: len(self.updated)], results[len(self.updated) :]
+        for old, new in zip(program.select(leaves, self.updated), updates, strict=True):
+            if new is not old:
+                old.copy_(new)
+        outputs = tuple(
+            result if isinstance(output, torch.fx.Node) else output
+            for result, output in zip(results, program.outputs, strict=True)
+        )
+        return program.returned(program.select(given, outputs))
+
+
+def _as_torch(leaf: Any, name: str) -> Any:
+    """NumPy arrays as tensors over the same memory."""
+    passed = _arrays.passable(leaf, name, written=False)
+    return leaf if passed is leaf else torch.from_dlpack(passed)
