@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from ._compile import compile
     from ._compiled import Compiled
     from ._library import CompileError
-    from .prewritten import PrewrittenLayers
+    from .prewritten import Part, PrewrittenLayers
 
 __all__ = [
     "CompileError",
     "Compiled",
+    "Part",
     "PrewrittenLayers",
     "__version__",
     "cache_clear",
@@ -35,6 +36,7 @@ _NAMES = {
     "cache_clear": "_cache",
     "cache_info": "_cache",
     "CompileError": "_library",
+    "Part": "prewritten",
     "PrewrittenLayers": "prewritten",
 }
 _MODULES = ("torch", "jax")

@@ -75,8 +75,8 @@ class PrewrittenLayers:
 
     @contextlib.contextmanager
     def writing(self, layer: int, step: Hashable, parts: Part) -> Iterator[None]:
-        """Marks at the end of a block that writes; after an error nothing is marked."""
-        self.clear(layer)
+        """Marks `parts` at the end of a block that writes them, not after an error."""
+        self.consume(layer, step, parts)  # What they say of earlier writes ends here.
         yield
         self.mark(layer, step, parts)
 
