@@ -50,6 +50,22 @@ listAssumptions(const PipelineOptions &options) {
   return assumptions;
 }
 
+/// The calls of `runStage` and `emitHost`.
+static unsigned countStages(const CompileRequest &request) {
+  EmitFormat format = *request.emit;
+  if (format == EmitFormat::KV)
+    return request.wantsReport ? 4 : 3;
+  if (format == EmitFormat::GPU)
+    return 4;
+  return isHostFormat(format) ? 6 : 5;
+}
+
+Compilation::Compilation(const CompileRequest &request, ModuleOp module,
+                         std::vector<RecordedRemark> &remarks)
+    : request(request), module(module), remarks(remarks),
+      progress(*module->getContext(), request.onProgress,
+               countStages(request)) {}
+
 FailureOr<CompileResult> Compilation::run() {
   if (failed(makeWrites()))
     return failure();
@@ -65,12 +81,14 @@ FailureOr<CompileResult> Compilation::run() {
     result.report = makeReport();
   if (format == EmitFormat::GPU)
     result.output = print();
-  if (!isHostFormat(format) && !isKernelFormat(format))
-    return result;
-  FailureOr<std::string> binary = emitBinary();
-  if (failed(binary))
+  if (isHostFormat(format) || isKernelFormat(format)) {
+    FailureOr<std::string> binary = emitBinary();
+    if (failed(binary))
+      return failure();
+    result.output = std::move(*binary);
+  }
+  if (!progress.finish())
     return failure();
-  result.output = std::move(*binary);
   return result;
 }
 
@@ -78,7 +96,8 @@ LogicalResult
 Compilation::runStage(llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module->getContext());
   build(pm);
-  return pm.run(module);
+  progress.startStage();
+  return success(succeeded(pm.run(module)) && !progress.isStopped());
 }
 
 LogicalResult Compilation::makeWrites() {
@@ -160,7 +179,10 @@ FailureOr<std::string> Compilation::emitBinary() {
                       : format == EmitFormat::Object
                           ? HostFormat::Object
                           : HostFormat::SharedLibrary;
-    return emitHost(nested, host, request.optLevel);
+    progress.startStage();
+    return emitHost(nested, host, request.optLevel, [&](StringRef piece) {
+      return progress.startPiece(piece);
+    });
   }
   if (failed(runStage(
           [&](OpPassManager &pm) { buildNVVMPipeline(pm, request.options); })))

@@ -8,6 +8,7 @@
 #ifndef KVFUSE_LIB_DRIVER_COMPILATION_H
 #define KVFUSE_LIB_DRIVER_COMPILATION_H
 
+#include "Progress.h"
 #include "kvfuse/Driver/Compile.h"
 #include "kvfuse/Target/Report.h"
 
@@ -24,8 +25,7 @@ class Compilation {
 public:
   /// `remarks` are those that the context of `module` keeps.
   Compilation(const CompileRequest &request, mlir::ModuleOp module,
-              std::vector<RecordedRemark> &remarks)
-      : request(request), module(module), remarks(remarks) {}
+              std::vector<RecordedRemark> &remarks);
 
   /// The result, or failure after a diagnostic.
   mlir::FailureOr<CompileResult> run();
@@ -53,6 +53,7 @@ private:
   mlir::ModuleOp module;
   std::vector<RecordedRemark> &remarks;
   LaunchCounts unfused;
+  Progress progress;
 };
 
 } // namespace kvfuse

@@ -15,6 +15,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -31,6 +32,10 @@ std::optional<EmitFormat> kvfuse::symbolizeEmitFormat(StringRef name) {
       .Case("obj", EmitFormat::Object)
       .Case("shared", EmitFormat::Shared)
       .Default(std::nullopt);
+}
+
+StringRef kvfuse::getVersion() {
+  return "kvfuse " KVFUSE_VERSION ", LLVM " LLVM_VERSION_STRING;
 }
 
 std::string kvfuse::completeRequest(CompileRequest &request) {
@@ -67,7 +72,9 @@ kvfuse::compile(const CompileRequest &request,
                 std::unique_ptr<llvm::MemoryBuffer> input,
                 raw_ostream &diagnostics) {
   static const DialectRegistry registry = createRegistry();
-  MLIRContext context(registry);
+  // Most of the work is on one module; its few parallel pieces are not worth a
+  // pool of threads. `onProgress` relies on it.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects();
   // A location says enough; the operation may be the whole module.
   context.printOpOnDiagnostic(false);

@@ -11,8 +11,10 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -36,10 +38,34 @@ static std::unique_ptr<llvm::TargetMachine> createHostMachine(unsigned level) {
       *llvm::CodeGenOpt::getLevel(level)));
 }
 
+namespace {
+/// Asks before each pass of LLVM that may be left out, in code generation too:
+/// what is left after a stop is selection without optimisation, which is quick.
+class StopGate : public llvm::OptPassGate {
+public:
+  explicit StopGate(StartPieceFn startPiece) : startPiece(startPiece) {}
+
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    stopped = stopped || !startPiece(pass);
+    return !stopped;
+  }
+  bool isEnabled() const override { return true; }
+
+  bool isStopped() const { return stopped; }
+
+private:
+  StartPieceFn startPiece;
+  mutable bool stopped = false;
+};
+} // namespace
+
 /// Runs LLVM's standard passes. (MLIR's helper for this lives in a library that
 /// brings libMLIR.so into a static tool.)
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned level) {
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::OptPassGateInstrumentation gate(module.getContext());
+  gate.registerCallbacks(callbacks);
   static const llvm::OptimizationLevel kLevels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
@@ -47,7 +73,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(),
+                            std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);
@@ -60,8 +87,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
 }
 
 FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
-                                        unsigned optLevel) {
+                                        unsigned optLevel,
+                                        StartPieceFn startPiece) {
   llvm::LLVMContext context;
+  StopGate gate(startPiece);
+  context.setOptPassGate(gate);
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context, "kvfuse");
   if (!llvmModule)
@@ -72,6 +102,8 @@ FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   optimize(*llvmModule, *machine, optLevel);
+  if (gate.isStopped())
+    return failure();
 
   if (format == HostFormat::LLVMIR) {
     std::string text;
@@ -86,6 +118,8 @@ FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
                                      llvm::CodeGenFileType::ObjectFile))
       return module.emitError("no object can be emitted for this machine");
     codegen.run(*llvmModule);
+    if (gate.isStopped())
+      return failure();
   }
   if (format == HostFormat::Object)
     return object.str().str();

@@ -7,7 +7,6 @@
 
 #include "kvfuse/Driver/Compile.h"
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/InitLLVM.h"
@@ -165,9 +164,7 @@ static llvm::Error write(StringRef name, StringRef text) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter([](raw_ostream &os) {
-    os << "kvfuse " KVFUSE_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
-  });
+  cl::SetVersionPrinter([](raw_ostream &os) { os << getVersion() << "\n"; });
   cl::ParseCommandLineOptions(
       argc, argv,
       "kvfuse-compile: turns the cache writes of a module into fused "

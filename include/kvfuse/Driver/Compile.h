@@ -22,6 +22,11 @@ enum class EmitFormat { KV, GPU, NVVM, PTX, Cubin, LLVM, Object, Shared };
 /// The format that `--emit=name` means, or none.
 std::optional<EmitFormat> symbolizeEmitFormat(llvm::StringRef name);
 
+/// Called by the thread that compiles, before each piece of work: `done` stages
+/// of `total` lie behind it. Returns false to stop the compilation.
+using ProgressFn =
+    std::function<bool(unsigned done, unsigned total, llvm::StringRef what)>;
+
 /// What to compile a module to. `options.chip` follows from `target`.
 struct CompileRequest {
   PipelineOptions options;
@@ -37,6 +42,7 @@ struct CompileRequest {
   bool wantsReport = true;
   /// Remarks as diagnostics, too.
   bool printRemarks = false;
+  ProgressFn onProgress;
 };
 
 struct CompileResult {
@@ -44,6 +50,9 @@ struct CompileResult {
   /// JSON, or empty if none was wanted.
   std::string report;
 };
+
+/// Versions of kvfuse and LLVM.
+llvm::StringRef getVersion();
 
 /// Fills in what `request` leaves out and checks its parts against each other;
 /// returns what is wrong with it, or an empty string.

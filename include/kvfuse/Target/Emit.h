@@ -32,10 +32,15 @@ mlir::FailureOr<std::string> emitCubin(mlir::ModuleOp module,
 
 enum class HostFormat { LLVMIR, Object, SharedLibrary };
 
+/// Called before pieces of LLVM's work, passes on functions, by name. Returns
+/// false to leave out the rest and to fail without an error.
+using StartPieceFn = llvm::function_ref<bool(llvm::StringRef)>;
+
 /// Host code of `module`, which is in the LLVM dialect, for this machine's kind
 /// of processor, optimised at `optLevel` (0 to 3).
 mlir::FailureOr<std::string> emitHost(mlir::ModuleOp module, HostFormat format,
-                                      unsigned optLevel);
+                                      unsigned optLevel,
+                                      StartPieceFn startPiece);
 
 } // namespace kvfuse
 
