@@ -69,7 +69,10 @@ static void readRequest(CompileRequest &request, const ffi::String &options,
   std::string message;
   llvm::raw_string_ostream os(message);
   if (mlir::failed(request.options.parseFromString(toStringRef(options), os)))
-    raise("ValueError", message);
+    // LLVM says on standard error what is wrong with a value.
+    raise("ValueError", message.empty() ? "bad value in the options '" +
+                                              std::string(options) + "'"
+                                        : message);
   request.target = target;
   if (!emit.empty()) {
     request.emit = symbolizeEmitFormat(toStringRef(emit));
