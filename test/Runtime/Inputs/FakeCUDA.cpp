@@ -1,0 +1,289 @@
+//===- FakeCUDA.cpp - A CUDA driver that writes down its calls ------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCUDA.h"
+
+#include "CUDA.h"
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+struct CUctx_st {
+  int device;
+  unsigned long long id;
+  bool isDestroyed;
+};
+struct CUmod_st {
+  CUcontext context;
+};
+struct CUfunc_st {
+  CUcontext context;
+  std::string name;
+};
+
+namespace {
+struct State {
+  std::map<std::string, int> errors;
+  std::map<std::string, int> counts;
+  /// Handles stay valid, so that a use after a context's end is seen.
+  std::deque<CUctx_st> contexts;
+  std::deque<CUmod_st> modules;
+  std::deque<CUfunc_st> functions;
+  CUcontext primary[2] = {};
+  bool isCapturing = false;
+  bool isPrinted = true;
+};
+} // namespace
+
+static std::mutex mutex;
+static State state;
+static thread_local std::vector<CUcontext> stack;
+
+/// Counts a call and prints it. Returns the error that the test wants of it.
+__attribute__((format(printf, 2, 3))) static CUresult
+record(const char *function, const char *format, ...) {
+  ++state.counts[function];
+  if (state.isPrinted && *format) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::printf("  %s: ", function);
+    std::vprintf(format, arguments);
+    std::printf("\n");
+    va_end(arguments);
+  }
+  return CUresult(state.errors[function]);
+}
+
+static CUcontext getCurrent() { return stack.empty() ? nullptr : stack.back(); }
+
+/// CUDA_SUCCESS if a context is current that was not destroyed.
+static CUresult checkCurrent() {
+  if (!getCurrent())
+    return CUDA_ERROR_INVALID_CONTEXT;
+  return getCurrent()->isDestroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                   : CUDA_SUCCESS;
+}
+
+static CUcontext retain(CUdevice device) {
+  CUcontext &primary = state.primary[device];
+  if (!primary) {
+    state.contexts.push_back({device, state.contexts.size() + 1, false});
+    primary = &state.contexts.back();
+  }
+  return primary;
+}
+
+//===----------------------------------------------------------------------===//
+// The test's side
+//===----------------------------------------------------------------------===//
+
+void fakeFail(const char *function, int error) {
+  std::lock_guard<std::mutex> lock(mutex);
+  state.errors[function] = error;
+}
+
+int fakeCount(const char *function) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return state.counts[function];
+}
+
+void fakeResetDevice(int device) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (CUcontext context = state.primary[device])
+    context->isDestroyed = true;
+  state.primary[device] = nullptr;
+}
+
+void fakeSetDevice(int device) {
+  std::lock_guard<std::mutex> lock(mutex);
+  stack.assign(1, retain(device));
+}
+
+void fakeCapture(bool isCapturing) {
+  std::lock_guard<std::mutex> lock(mutex);
+  state.isCapturing = isCapturing;
+}
+
+void fakePrint(bool isPrinted) {
+  std::lock_guard<std::mutex> lock(mutex);
+  state.isPrinted = isPrinted;
+}
+
+//===----------------------------------------------------------------------===//
+// The driver's side
+//===----------------------------------------------------------------------===//
+
+FAKE_CUDA_API CUresult cuInit(unsigned) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const char *error = std::getenv("FAKE_CUDA_INIT_ERROR");
+  return error ? CUresult(std::atoi(error)) : record("cuInit", "");
+}
+
+FAKE_CUDA_API CUresult cuGetErrorName(CUresult error, const char **name) {
+  static const std::map<int, const char *> names = {
+      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {3, "CUDA_ERROR_NOT_INITIALIZED"},
+      {100, "CUDA_ERROR_NO_DEVICE"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},
+      {218, "CUDA_ERROR_INVALID_PTX"},
+      {500, "CUDA_ERROR_NOT_FOUND"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
+      {710, "CUDA_ERROR_ASSERT"},
+      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"}};
+  auto found = names.find(error);
+  *name = found == names.end() ? nullptr : found->second;
+  return *name ? CUDA_SUCCESS : CUresult(1);
+}
+
+FAKE_CUDA_API CUresult cuGetErrorString(CUresult error, const char **text) {
+  *text = error == CUDA_ERROR_INVALID_PTX ? "a PTX JIT compilation failed"
+                                          : nullptr;
+  return *text ? CUDA_SUCCESS : CUresult(1);
+}
+
+FAKE_CUDA_API CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *device = ordinal;
+  CUresult error = record("cuDeviceGet", "");
+  return ordinal < 0 || ordinal > 1 ? CUDA_ERROR_INVALID_DEVICE : error;
+}
+
+FAKE_CUDA_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context,
+                                                CUdevice device) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *context = retain(device);
+  return record("cuDevicePrimaryCtxRetain", "device %d", device);
+}
+
+FAKE_CUDA_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *,
+                                                  int *active) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *active = state.primary[device] != nullptr;
+  return record("cuDevicePrimaryCtxGetState", "");
+}
+
+FAKE_CUDA_API CUresult cuCtxGetDevice(CUdevice *device) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (CUresult error = record("cuCtxGetDevice", ""))
+    return error;
+  if (CUresult error = checkCurrent())
+    return error;
+  *device = getCurrent()->device;
+  return CUDA_SUCCESS;
+}
+
+#ifndef FAKE_CUDA_OLD
+FAKE_CUDA_API CUresult cuCtxGetId(CUcontext, unsigned long long *id) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (CUresult error = record("cuCtxGetId", ""))
+    return error;
+  if (CUresult error = checkCurrent())
+    return error;
+  *id = getCurrent()->id;
+  return CUDA_SUCCESS;
+}
+#endif
+
+FAKE_CUDA_API CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  stack.push_back(context);
+  return record("cuCtxPushCurrent", "context %llu of device %d", context->id,
+                context->device);
+}
+
+FAKE_CUDA_API CUresult cuCtxPopCurrent_v2(CUcontext *context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *context = getCurrent();
+  stack.pop_back();
+  return record("cuCtxPopCurrent", "context %llu", (*context)->id);
+}
+
+FAKE_CUDA_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
+                                          unsigned numOptions,
+                                          CUjit_option *options,
+                                          void **values) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (CUresult error = record("cuModuleLoadDataEx", "'%s'",
+                              static_cast<const char *>(image))) {
+    for (unsigned i = 0; i < numOptions; ++i)
+      if (options[i] == CU_JIT_ERROR_LOG_BUFFER &&
+          error == CUDA_ERROR_INVALID_PTX)
+        std::strcpy(static_cast<char *>(values[i]), "ptxas: line 7 is wrong");
+    return error;
+  }
+  state.modules.push_back({getCurrent()});
+  *module = &state.modules.back();
+  return checkCurrent();
+}
+
+FAKE_CUDA_API CUresult cuModuleGetFunction(CUfunction *function,
+                                           CUmodule module, const char *name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  state.functions.push_back({module->context, name});
+  *function = &state.functions.back();
+  return record("cuModuleGetFunction", "'%s' in context %llu", name,
+                module->context->id);
+}
+
+FAKE_CUDA_API CUresult cuFuncLoad(CUfunction) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return record("cuFuncLoad", "");
+}
+
+FAKE_CUDA_API CUresult cuStreamIsCapturing(CUstream,
+                                           CUstreamCaptureStatus *status) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *status = CUstreamCaptureStatus(state.isCapturing);
+  return record("cuStreamIsCapturing", "");
+}
+
+/// The last character of a kernel's name is the number of its parameters.
+static std::string describeParameters(const CUfunc_st &function,
+                                      void **parameters) {
+  std::string text;
+  for (int i = 0, end = function.name.back() - '0'; i < end; ++i)
+    text += " " + std::to_string(*static_cast<int64_t *>(parameters[i]));
+  return text;
+}
+
+static bool isDependent(const CUlaunchConfig &config) {
+  return config.numAttrs == 1 &&
+         config.attrs[0].id ==
+             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+         config.attrs[0].value.programmaticStreamSerializationAllowed == 1;
+}
+
+FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
+                                        CUfunction function, void **parameters,
+                                        void **) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (CUresult error = checkCurrent())
+    return error;
+  if (function->context != getCurrent())
+    return CUDA_ERROR_INVALID_HANDLE;
+  return record("cuLaunchKernelEx",
+                "'%s' in context %llu, grid %u %u %u, block %u %u %u, shared "
+                "%u, stream %llu, attributes %s, parameters%s",
+                function->name.c_str(), function->context->id, config->gridDimX,
+                config->gridDimY, config->gridDimZ, config->blockDimX,
+                config->blockDimY, config->blockDimZ, config->sharedMemBytes,
+                reinterpret_cast<unsigned long long>(config->hStream),
+                isDependent(*config)    ? "dependent"
+                : config->numAttrs == 0 ? "none"
+                                        : "others",
+                describeParameters(*function, parameters).c_str());
+}
