@@ -28,9 +28,21 @@ static llvm::json::Array listNames(Location loc) {
   return names;
 }
 
+/// The name of `value` in the source, or null. An operation with several
+/// results may have a name for each.
+static llvm::json::Value getName(Value value) {
+  llvm::json::Array names = listNames(value.getLoc());
+  if (names.empty())
+    return nullptr;
+  auto result = dyn_cast<OpResult>(value);
+  bool eachIsNamed =
+      result && names.size() == result.getOwner()->getNumResults();
+  return std::move(names[eachIsNamed ? result.getResultNumber() : 0]);
+}
+
 /// `value` as the caller's source knows it: {"argument": number}, {"constant":
-/// number}, {"size_of": what, "dim": number}, or {"value": name}, null where its
-/// operation has no name.
+/// number}, {"size_of": what, "dim": number}, or {"value": name}, null where
+/// its operation has no name.
 static llvm::json::Object describeOperand(Value value) {
   value = stripTypeCasts(value);
   IntegerAttr constant;
@@ -43,10 +55,7 @@ static llvm::json::Object describeOperand(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
       return llvm::json::Object{{"argument", argument.getArgNumber()}};
-  llvm::json::Array names = listNames(value.getLoc());
-  return llvm::json::Object{{"value", names.empty()
-                                          ? llvm::json::Value(nullptr)
-                                          : std::move(names.front())}};
+  return llvm::json::Object{{"value", getName(value)}};
 }
 
 llvm::json::Array kvfuse::describeCalls(func::FuncOp caller) {

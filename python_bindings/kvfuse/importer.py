@@ -62,7 +62,7 @@ def to_mlir(
     function = FunctionImporter(source)
     function.run()
 
-    mutates = sorted(function.mutated)
+    mutates = function.mutated
     updates = [function.value_of(source.inputs[number].node) for number in mutates]
     results: list[int | None] = list(mutates)
     values = list(updates)

@@ -1,10 +1,6 @@
 # Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A graph, node by node, as a function in the Torch dialect.
-
-Tensors are values: a node that writes one in place gives its next version, which
-every later node reads.
-"""
+"""A graph, node by node, as a function in the Torch dialect, on tensors as values."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -15,15 +11,16 @@ from torch.utils import _pytree as pytree
 
 from . import importer_schema as schema
 from . import importer_types as types
-from .importer_aliases import SameTensors
 from .importer_locations import (
     GraphImportError,
     name_location,
     node_location,
+    results_location,
 )
 from .importer_operands import Operands
 from .importer_program import Program
 from .importer_text import Argument, Block, Value
+from .importer_versions import VERSIONS, Versions, result_names
 
 #: Operators with a twin that takes a number for a tensor.
 _SCALAR_TWINS = {
@@ -32,29 +29,6 @@ _SCALAR_TWINS = {
     "torch.aten.floor_divide": "torch.aten.floor_divide.Scalar",
     "torch.aten.mul.Tensor": "torch.aten.mul.Scalar",
     "torch.aten.sub.Tensor": "torch.aten.sub.Scalar",
-}
-
-#: Operators that return a new version of their first operand, of its type.
-_VERSIONS = {
-    "_index_put_impl",
-    "_unsafe_index_put",
-    "as_strided_scatter",
-    "copy",
-    "diagonal_scatter",
-    "fill",
-    "index_add",
-    "index_copy",
-    "index_fill",
-    "index_put",
-    "index_reduce",
-    "masked_fill",
-    "masked_scatter",
-    "scatter",
-    "scatter_add",
-    "scatter_reduce",
-    "select_scatter",
-    "slice_scatter",
-    "zero",
 }
 
 #: What Python's operators on sizes are in TorchScript.
@@ -83,29 +57,16 @@ def _operator_name(target: torch._ops.OpOverload) -> str:
     return f"torch.{name}.{overload}" if overload else f"torch.{name}"
 
 
-def _is_plain(value: object) -> bool:
-    """Does a tensor lie in memory as its type says, from the start of it?"""
-    return (
-        isinstance(value, torch.Tensor)
-        and value.is_contiguous()
-        and value.storage_offset() == 0
-    )
-
-
 class FunctionImporter:
     """Imports the graph of a program; `block` has its operations then."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._graph = program.module.graph
-        self._same = SameTensors(self._graph)
-        #: A value, or a tree of values, for each node.
-        self._values: dict[torch.fx.Node, Any] = {}
-        self._numbers = {i.node: n for n, i in enumerate(program.inputs)}
+        nodes = [item.node for item in program.inputs]
+        self._versions = Versions(self._graph, nodes)
         self.block = Block()
         self._operands = Operands(self.block, self._resolve)
-        #: Numbers of the arguments that are written.
-        self.mutated: set[int] = set()
         self.arguments: list[Argument] = []
 
     def run(self) -> None:
@@ -113,14 +74,12 @@ class FunctionImporter:
         for item in self._program.inputs:
             self._add_argument(item.node, item.name)
         for node in self._graph.nodes:
-            if node in self._program.constants or node in self._numbers:
-                continue
             if node.op == "call_function":
                 self._import_call(node)
-            elif node.op not in ("output", "get_attr"):
+            elif node.op not in ("get_attr", "output", "placeholder"):
                 raise GraphImportError(node, f"'{node.op}' is not supported")
         for target, contents in self._program.updates:
-            self._update(target, contents, node_location(contents))
+            self._update(target, contents, node_location(target))
 
     def _add_argument(self, node: torch.fx.Node, name: str) -> None:
         if node.op == "get_attr":
@@ -130,22 +89,26 @@ class FunctionImporter:
         else:
             raise GraphImportError(node, "there is no example value of this input")
         kind, location = types.value_type(value), name_location(name, node)
-        self._values[node] = Value(f"%arg{len(self.arguments)}", kind)
+        self._versions.define(node, Value(f"%arg{len(self.arguments)}", kind))
         self.arguments.append(Argument(name, kind, location))
 
-    # Values
-
     def _resolve(self, node: torch.fx.Node) -> Value:
-        node = self._same.first(node)
+        location = node_location(node)
         if node in self._program.constants:
-            constant = self._program.constants[node]
-            return self._operands.constant(constant, node_location(node))
-        value = self._values[node]
+            return self._operands.constant(self._program.constants[node], location)
+        value = self._versions.get(node)
         if isinstance(value, Value):
             return value
         values = pytree.tree_leaves(value)
-        name, location = "torch.prim.TupleConstruct", node_location(node)
-        return self.block.add(name, values, [types.ANY], location)[0]
+        name = "torch.prim.TupleConstruct"
+        return self.block.opaque(name, values, [types.ANY], location)[0]
+
+    # What the program returns
+
+    @property
+    def mutated(self) -> list[int]:
+        """Numbers of the arguments that are written."""
+        return sorted(self._versions.mutated)
 
     def value_of(self, output: Any) -> Value:
         """What the program returns for `output`: a node or a constant."""
@@ -158,14 +121,11 @@ class FunctionImporter:
         """The number of the argument that `output` is after the call, or None."""
         if not isinstance(output, torch.fx.Node):
             return None
-        first = self._same.first(output)
-        if first in self._numbers:
-            return self._numbers[first]
         if self._program.returns_updated:
             for target, contents in self._program.updates:
                 if contents is output:
-                    return self._numbers[target]
-        return None
+                    return self._versions.argument_number(target)
+        return self._versions.argument_number(output)
 
     def copy_of(self, value: Value) -> Value:
         """A tensor of its own with the contents of `value`."""
@@ -173,38 +133,6 @@ class FunctionImporter:
         none = self._operands.constant(None, location)
         name = "torch.aten.clone"
         return self.block.add(name, [value, none], [value.type], location)[0]
-
-    # Versions
-
-    def _set_version(self, node: torch.fx.Node, value: Value) -> None:
-        first = self._same.first(node)
-        self._values[first] = value
-        if first in self._numbers:
-            self.mutated.add(self._numbers[first])
-
-    def _is_version_of(self, contents: Any, target: torch.fx.Node) -> bool:
-        """Is `contents` what writes have made of `target`?"""
-        while isinstance(contents, torch.fx.Node):
-            contents = self._same.first(contents)
-            if contents is self._same.first(target):
-                return True
-            if not schema.is_operator(contents):
-                return False
-            name = contents.target._schema.name
-            if name.partition("::")[2] not in _VERSIONS:
-                return False
-            contents = contents.args[0]
-        return False
-
-    def _update(self, target: torch.fx.Node, contents: Any, location: str) -> None:
-        """`target` has `contents` from here on: its next version as it is, anything
-        else copied."""
-        old, new = self._resolve(target), self._operands.convert(contents, location)
-        if new.type != old.type or not self._is_version_of(contents, target):
-            flag = self._operands.constant(False, location)
-            name, operands = "torch.aten.copy", [old, new, flag]
-            (new,) = self.block.add(name, operands, [old.type], location)
-        self._set_version(target, new)
 
     # Nodes
 
@@ -214,52 +142,75 @@ class FunctionImporter:
         elif schema.is_operator(node):
             self._import_operator(node)
         elif schema.is_higher_order(node):
-            self._import_higher_order(node)
+            self._import_opaque(_call_name(node), node, schema.written_nodes(node))
         else:
             self._import_python(node)
 
     def _import_getitem(self, node: torch.fx.Node) -> None:
         source, index = node.args
-        values = self._values.get(source)
+        values = self._versions.get(source)
         if isinstance(values, (list, tuple, dict)) and not isinstance(index, slice):
-            self._values[node] = values[index]
+            self._versions.define(node, values[index])
         else:
             self._import_opaque("torch.python.getitem", node)
 
     def _import_operator(self, node: torch.fx.Node) -> None:
         target, location = node.target, node_location(node)
-        written = schema.written_nodes(node)
         if target is torch.ops.aten.copy_.default:
             self._update(node.args[0], node.args[1], location)
             return
         name = _operator_name(target)
         pairs = schema.bind(node, target._schema)
         actuals = [actual for _, actual in pairs]
-        if name in _SCALAR_TWINS and not isinstance(
-            self._example(actuals[1]), torch.Tensor
-        ):
+        formals = [str(formal.type) for formal, _ in pairs]
+        if name in _SCALAR_TWINS and not _is_tensor(actuals[1]):
             name = _SCALAR_TWINS[name]
-            formals = ["Tensor", *[""] * (len(actuals) - 1)]
-        else:
-            formals = [str(formal.type) for formal, _ in pairs]
+            formals[1] = "number"
         operands = [
             self._operands.convert(actual, location, formal)
             for actual, formal in zip(actuals, formals, strict=True)
         ]
+        written = schema.written_nodes(node)
         if written:
             self._import_write(node, name, operands, written)
             return
         is_strided = target.namespace == "aten" and "as_strided" in target.__name__
         # Strides count from the start of memory, which a type does not know.
-        known = not is_strided or _is_plain(self._example(actuals[0]))
-        self._add_results(node, name, operands, is_known=known)
+        known = not is_strided or _is_plain(_example(actuals[0]))
+        self._add(node, name, operands, is_known=known)
 
-    @staticmethod
-    def _example(argument: Any) -> Any:
-        """The traced value of an argument."""
-        if isinstance(argument, torch.fx.Node):
-            return argument.meta.get("val")
-        return argument
+    def _import_opaque(
+        self, name: str, node: torch.fx.Node, written: Sequence[torch.fx.Node] = ()
+    ) -> None:
+        location = node_location(node)
+        actuals = [*node.args, *node.kwargs.values()]
+        operands = [self._operands.convert(actual, location) for actual in actuals]
+        self._add(node, name, operands, False, written)
+
+    def _import_python(self, node: torch.fx.Node) -> None:
+        """Python's arithmetic on sizes."""
+        kinds = [types.value_type(_example(actual)) for actual in node.args]
+        name = _INT_OPERATORS.get(node.target)
+        if name and set(kinds) == {types.INT}:
+            location = node_location(node)
+            operands = [self._operands.convert(a, location) for a in node.args]
+            self._add(node, f"torch.aten.{name}.int", operands)
+        else:
+            name = getattr(node.target, "__name__", str(node.target))
+            self._import_opaque(f"torch.python.{name}", node)
+
+    # Writes
+
+    def _update(self, target: torch.fx.Node, contents: Any, location: str) -> None:
+        """`target` has `contents` from here on: its next version as it is, anything
+        else copied."""
+        old, new = self._resolve(target), self._operands.convert(contents, location)
+        is_version = self._versions.is_version(contents, target)
+        if new.type != old.type or not is_version:
+            flag = self._operands.constant(False, location)
+            name, operands = "torch.aten.copy", [old, new, flag]
+            (new,) = self.block.add(name, operands, [old.type], location)
+        self._versions.write(target, new)
 
     def _import_write(
         self,
@@ -269,59 +220,18 @@ class FunctionImporter:
         written: Sequence[torch.fx.Node],
     ) -> None:
         """An operator that writes some of its operands."""
-        location = node_location(node)
         packet = node.target._schema.name.partition("::")[2]
-        if packet.endswith("_") and packet[:-1] in _VERSIONS and len(written) == 1:
-            name = name.replace(packet, packet[:-1])
-            kinds = [self._resolve(written[0]).type]
+        if packet.removesuffix("_") in VERSIONS and len(written) == 1:
+            name = name.replace(packet, packet.removesuffix("_"))
+            kinds, location = [operands[0].type], node_location(node)
             (value,) = self.block.add(name, operands, kinds, location)
-            self._set_version(written[0], value)
-            return
-        self._add_results(node, name, operands, False, written)
-
-    def _import_higher_order(self, node: torch.fx.Node) -> None:
-        name = f"torch.higher_order.{node.target.name()}"
-        self._import_opaque(name, node, schema.written_nodes(node))
-
-    def _import_opaque(
-        self, name: str, node: torch.fx.Node, written: Sequence[torch.fx.Node] = ()
-    ) -> None:
-        location = node_location(node)
-        actuals = [*node.args, *node.kwargs.values()]
-        operands = [self._operands.convert(actual, location) for actual in actuals]
-        self._add_results(node, name, operands, False, written)
-
-    def _import_python(self, node: torch.fx.Node) -> None:
-        """Python's arithmetic on sizes."""
-        location = node_location(node)
-        examples = [self._example(actual) for actual in node.args]
-        name = _INT_OPERATORS.get(node.target)
-        if name and all(types.value_type(e) == types.INT for e in examples):
-            operands = [self._operands.convert(a, location) for a in node.args]
-            self._add_results(node, f"torch.aten.{name}.int", operands)
+            self._versions.write(written[0], value)
         else:
-            name = getattr(node.target, "__name__", str(node.target))
-            self._import_opaque(f"torch.python.{name}", node)
+            self._add(node, name, operands, False, written)
 
-    def _result_examples(self, node: torch.fx.Node) -> Any:
-        """The traced results of a node that are none of the operands it writes."""
-        if schema.is_operator(node):
-            returns = node.target._schema.returns
-            if not returns:
-                return ()
-            own = [schema.returned_argument(node, r) is None for r in returns]
-            if len(own) > 1 and not all(own):
-                return tuple(
-                    value if keep else None
-                    for value, keep in zip(node.meta["val"], own, strict=True)
-                )
-            if not own[0]:
-                return ()
-        if "val" not in node.meta:
-            raise GraphImportError(node, "there is no example value of its results")
-        return node.meta["val"]
+    # Results
 
-    def _add_results(
+    def _add(
         self,
         node: torch.fx.Node,
         name: str,
@@ -330,14 +240,84 @@ class FunctionImporter:
         written: Sequence[torch.fx.Node] = (),
     ) -> None:
         """Adds the operation, its results, and the next versions of `written`."""
-        examples, tree = pytree.tree_flatten(self._result_examples(node))
+        results = _own_results(node)
+        examples, tree = pytree.tree_flatten(results)
         kinds = [types.value_type(example) for example in examples]
         kinds += [self._resolve(tensor).type for tensor in written]
+        names = result_names(node, results)
+        names += [self._versions.first(tensor).name for tensor in written]
         in_dialect = is_known and name.startswith(("torch.aten.", "torch.prims."))
-        add = self.block.add if in_dialect else self.block.opaque
-        results = add(name, operands, kinds, node_location(node))
-        own = results[: len(examples)]
-        if self._same.first(node) is node:
-            self._values[node] = pytree.tree_unflatten(own, tree)
-        for tensor, value in zip(written, results[len(examples) :], strict=True):
-            self._set_version(tensor, value)
+        if in_dialect and _returns_list(node):
+            values = self._unpack(node, name, operands, kinds, names)
+        else:
+            add = self.block.add if in_dialect else self.block.opaque
+            values = add(name, operands, kinds, results_location(names, node))
+        own = values[: len(examples)]
+        self._versions.define(node, pytree.tree_unflatten(own, tree))
+        for tensor, value in zip(written, values[len(examples) :], strict=True):
+            self._versions.write(tensor, value)
+
+    def _unpack(
+        self,
+        node: torch.fx.Node,
+        name: str,
+        operands: Sequence[Value],
+        kinds: Sequence[str],
+        names: Sequence[str],
+    ) -> list[Value]:
+        """An operator whose one result is a list, and the elements of that."""
+        packed = self.block.add(name, operands, [types.LIST], node_location(node))
+        location = results_location(names, node)
+        return self.block.add("torch.prim.ListUnpack", packed, kinds, location)
+
+
+def _call_name(node: torch.fx.Node) -> str:
+    """The name of a higher-order operator, or of the operator that it makes
+    functional."""
+    name = node.target.name()
+    if name.startswith("auto_functionalized"):
+        return f"torch.{node.args[0].name().replace('::', '.')}"
+    return f"torch.higher_order.{name}"
+
+
+def _example(argument: Any) -> Any:
+    """The traced value of an argument."""
+    if isinstance(argument, torch.fx.Node):
+        return argument.meta.get("val")
+    return argument
+
+
+def _is_tensor(argument: Any) -> bool:
+    return isinstance(_example(argument), torch.Tensor)
+
+
+def _is_plain(value: object) -> bool:
+    """Does a tensor lie in memory as its type says, from the start of it?"""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.is_contiguous()
+        and value.storage_offset() == 0
+    )
+
+
+def _returns_list(node: torch.fx.Node) -> bool:
+    """Is the result of an operator one list of tensors?"""
+    if not schema.is_operator(node):
+        return False
+    returns = node.target._schema.returns
+    return len(returns) == 1 and str(returns[0].type) == "List[Tensor]"
+
+
+def _own_results(node: torch.fx.Node) -> Any:
+    """The traced results of a node, None for each that is an operand it writes."""
+    if schema.is_operator(node):
+        returns = node.target._schema.returns
+        own = [schema.returned_argument(node, result) is None for result in returns]
+        if not any(own):
+            return ()
+        if not all(own):
+            pairs = zip(node.meta["val"], own, strict=True)
+            return tuple(value if is_own else None for value, is_own in pairs)
+    if "val" not in node.meta:
+        raise GraphImportError(node, "there is no example value of its results")
+    return node.meta["val"]

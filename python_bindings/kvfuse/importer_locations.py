@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+from collections.abc import Sequence
 
 import torch
 
@@ -29,12 +30,25 @@ def source_line(node: torch.fx.Node) -> tuple[str, int] | None:
     return None
 
 
-def name_location(name: str, node: torch.fx.Node) -> str:
-    """`loc("name"("model.py":12:0))`, or `loc("name")` where no line is known."""
+def _named(name: str, node: torch.fx.Node) -> str:
     line = source_line(node)
     if line is None:
-        return f"loc({quote(name)})"
-    return f"loc({quote(name)}({quote(line[0])}:{line[1]}:0))"
+        return quote(name)
+    return f"{quote(name)}({quote(line[0])}:{line[1]}:0)"
+
+
+def name_location(name: str, node: torch.fx.Node) -> str:
+    """`loc("name"("model.py":12:0))`, or `loc("name")` where no line is known."""
+    return f"loc({_named(name, node)})"
+
+
+def results_location(names: Sequence[str], node: torch.fx.Node) -> str:
+    """The location of an operation whose results have names of their own."""
+    if not names:
+        return node_location(node)
+    if len(names) == 1:
+        return name_location(names[0], node)
+    return f"loc(fused[{', '.join(_named(name, node) for name in names)}])"
 
 
 def node_location(node: torch.fx.Node) -> str:

@@ -73,7 +73,11 @@ class Operands:
             types.STR: lambda: ("str", quote(value)),
             types.DEVICE: lambda: ("device", quote(str(value))),
         }
-        name, text = texts.get(kind, lambda: ("object", quote(repr(value))))()
+        if kind not in texts:
+            attributes = {"value": quote(repr(value))}
+            name = "torch.constant.object"
+            return self._block.opaque(name, [], [kind], location, attributes)[0]
+        name, text = texts[kind]()
         return self._one(f"torch.constant.{name}", kind, location, text)
 
     def _one(
@@ -121,7 +125,7 @@ class Operands:
 
     def _sequence(self, name: str, parts: Sequence[Any], location: str) -> Value:
         values = [self.convert(part, location) for part in parts]
-        return self._block.add(name, values, [types.ANY], location)[0]
+        return self._block.opaque(name, values, [types.ANY], location)[0]
 
     def _list(self, parts: Sequence[Any], location: str, formal: str) -> Value:
         values = [self.convert(part, location) for part in parts]

@@ -40,6 +40,7 @@ FLOAT = "!torch.float"
 BOOL = "!torch.bool"
 NONE = "!torch.none"
 STR = "!torch.str"
+LIST = "!torch.list<vtensor>"
 DEVICE = "!torch.Device"
 #: Whatever else a program hands around, such as a graph or a script object.
 ANY = "!torch.any"

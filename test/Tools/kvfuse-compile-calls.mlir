@@ -1,7 +1,7 @@
 // RUN: kvfuse-compile %s --target=cpu --emit=kv -o /dev/null --report=- | FileCheck %s
 
 // What takes the place of which nodes, where a function is not compiled whole:
-// nodes by the names of their locations.
+// nodes by the names of their locations. A location may have one for each result.
 
 // CHECK:      "calls": [
 // CHECK-NEXT:   {
@@ -40,14 +40,14 @@ func.func @main(%pool: tensor<?x2x4x16x8xf32> {bufferization.writable = true}, %
   %c0 = arith.constant 0 : index
   %n = tensor.dim %pool, %c0 : tensor<?x2x4x16x8xf32>
   %k = "torch.operator"(%x) : (tensor<?x4x8xf32>) -> tensor<?x4x8xf32> loc("rotary"("model.py":3:0))
-  %v = "torch.operator"(%x) : (tensor<?x4x8xf32>) -> tensor<?x4x8xf32> loc("projection"("model.py":4:0))
+  %qv:2 = "torch.operator"(%x) : (tensor<?x4x8xf32>) -> (tensor<?x4x8xf32>, tensor<?x4x8xf32>) loc(fused["query"("model.py":4:0), "projection"("model.py":4:0)])
   %0 = tensor.extract_slice %pool[0, 0, 0, 0, 0] [%n, 1, 4, 16, 8] [1, 1, 1, 1, 1] : tensor<?x2x4x16x8xf32> to tensor<?x4x16x8xf32>
   %1 = kv.write at(%slots : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
     put %k : tensor<?x4x8xf32> into %0 : tensor<?x4x16x8xf32> map(#hnd) loc("index_put"("model.py":7:0))
   %2 = tensor.insert_slice %1 into %pool[0, 0, 0, 0, 0] [%n, 1, 4, 16, 8] [1, 1, 1, 1, 1] : tensor<?x4x16x8xf32> into tensor<?x2x4x16x8xf32>
   %3 = tensor.extract_slice %2[0, 1, 0, 0, 0] [%n, 1, 4, 16, 8] [1, 1, 1, 1, 1] : tensor<?x2x4x16x8xf32> to tensor<?x4x16x8xf32>
   %4 = kv.write at(%slots : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
-    put %v : tensor<?x4x8xf32> into %3 : tensor<?x4x16x8xf32> map(#hnd) loc("index_put_1"("model.py":8:0))
+    put %qv#1 : tensor<?x4x8xf32> into %3 : tensor<?x4x16x8xf32> map(#hnd) loc("index_put_1"("model.py":8:0))
   %5 = tensor.insert_slice %4 into %2[0, 1, 0, 0, 0] [%n, 1, 4, 16, 8] [1, 1, 1, 1, 1] : tensor<?x4x16x8xf32> into tensor<?x2x4x16x8xf32>
   %6 = "torch.operator"(%5) : (tensor<?x2x4x16x8xf32>) -> tensor<?x4x8xf32> loc("attention"("model.py":9:0))
   return %6 : tensor<?x4x8xf32>
