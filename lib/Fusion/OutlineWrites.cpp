@@ -137,7 +137,7 @@ struct KVOutlineWritesPass
       if (sites.empty())
         continue;
       found = true;
-      bool whole = !anyLeft && isWhollyKnown(func);
+      bool whole = !keepCallers && !anyLeft && isWhollyKnown(func);
       collectProducers(sites, oldContents, whole);
       for (Site &site : sites) {
         bool isFused = group && !isRefused(site.writes.front());
@@ -180,7 +180,7 @@ private:
       }
       bool mayWrite = mayWriteInPlace(write, bases, oldContents);
       anyRefused |= !mayWrite || isRefused(write);
-      if (!mayWrite) {
+      if (!mayWrite || (keepCallers && isRefused(write))) {
         anyLeft = true;
         endRun();
         continue;

@@ -91,6 +91,7 @@ void kvfuse::buildFusionPipeline(OpPassManager &pm,
   KVOutlineWritesOptions outline;
   outline.required = required;
   outline.group = options.fuse != FuseMode::Off;
+  outline.keepCallers = options.keepCallers;
   pm.addPass(createKVOutlineWrites(outline));
 }
 

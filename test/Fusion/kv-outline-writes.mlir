@@ -2,6 +2,8 @@
 // RUN:   -pass-pipeline='builtin.module(kv-outline-writes)' | FileCheck %s
 // RUN: kvfuse-opt %s -split-input-file --allow-unregistered-dialect \
 // RUN:   -pass-pipeline='builtin.module(kv-outline-writes{group=false})' | FileCheck %s --check-prefix=SINGLE
+// RUN: kvfuse-opt %s -split-input-file --allow-unregistered-dialect \
+// RUN:   -pass-pipeline='builtin.module(kv-outline-writes{keep-callers})' | FileCheck %s --check-prefix=KEEP
 
 // A function of known operations is moved as a whole. Its neighbours become one
 // function of caches, values, indices; nothing but the caches may be written.
@@ -21,6 +23,15 @@
 // CHECK-NEXT:        %[[N:.*]] = arith.negf
 // CHECK-NEXT:        %[[R:.*]]:2 = call @kv_write_0(%{{.*}}, %{{.*}}, %[[N]], %{{.*}}, %{{.*}})
 // CHECK-NEXT:        return %[[R]]#0, %[[R]]#1
+
+// KEEP:        func.func private @kv_write_0(
+// KEEP-NEXT:   func.func @whole(
+// KEEP-NEXT:     %[[R:.*]]:2 = call @kv_write_0(
+// KEEP-NEXT:     return %[[R]]#0, %[[R]]#1
+// KEEP:        module @kvfuse {
+// KEEP-NEXT:     func.func @kv_write_0(
+// KEEP-NEXT:       arith.negf
+// KEEP-NOT:      func.func @whole
 
 // SINGLE:      func.func @kv_write_0(
 // SINGLE:      func.func @kv_write_1(

@@ -20,6 +20,7 @@
 // HELP-DAG: --assume-aligned
 // HELP-DAG: --assume-disjoint
 // HELP-DAG: --count-branches
+// HELP-DAG: --keep-callers
 // HELP-DAG: --no-versioning
 // HELP-DAG: --ptxas
 // HELP-DAG: --remarks

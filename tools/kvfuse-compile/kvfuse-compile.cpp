@@ -108,6 +108,10 @@ static cl::opt<bool> noVersioning(
     "no-versioning",
     cl::desc("One version of each write, by what is proven of the layouts"),
     cl::cat(category));
+static cl::opt<bool> keepCallers(
+    "keep-callers",
+    cl::desc("Compile groups of writes, never a whole function"),
+    cl::cat(category));
 static cl::opt<bool> countBranches(
     "count-branches",
     cl::desc("Count which versions run, in the global kvfuse_branches"),
@@ -135,6 +139,7 @@ static void readOptions(CompileRequest &request) {
   options.assumeAligned = assumeAligned;
   options.unitStrideOnly = unitStrideOnly;
   options.noVersioning = noVersioning;
+  options.keepCallers = keepCallers;
   options.countBranches = countBranches;
   request.target = target;
   if (emit.getNumOccurrences() != 0)

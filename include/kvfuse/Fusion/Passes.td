@@ -279,7 +279,8 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
     operations only (kv, arith, and those of tensor and scf that kvfuse lowers)
     is moved there whole, calls included; any other keeps the call and a
     declaration, and what computes the operands goes along, unless it reads a
-    cache. Everything after this pass runs on `@kvfuse` alone.
+    cache. With `keep-callers` that holds for every function: a framework runs
+    what stays. Everything after this pass runs on `@kvfuse` alone.
 
     Whether a cache may be written in place is decided here, on SSA (SM5). The
     cache must be an argument declared `bufferization.writable = true`,
@@ -336,6 +337,9 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
     Option<"group", "group", "bool", "true",
            "Put neighbours of equal tokens into one function; otherwise each "
            "write is a function of its own">,
+    Option<"keepCallers", "keep-callers", "bool", "false",
+           "Leave functions of known operations in place, too, and in all "
+           "functions the writes that are not fused">,
     Option<"required", "required", "bool", "false",
            "Make a refusal, or a module without any write, an error">
   ];

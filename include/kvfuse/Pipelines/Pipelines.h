@@ -73,6 +73,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "no-versioning",
       llvm::cl::desc("One version of each write, by what is proven"),
       llvm::cl::init(false)};
+  Option<bool> keepCallers{
+      *this, "keep-callers",
+      llvm::cl::desc("Compile groups of writes, never a whole function"),
+      llvm::cl::init(false)};
   Option<bool> countBranches{*this, "count-branches",
                              llvm::cl::desc("Count which versions run"),
                              llvm::cl::init(false)};
