@@ -1,0 +1,175 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Puts calls of compiled functions in the place of a graph's writes.
+
+What is a write, and which ones belong together, is the compiler's answer: the
+`calls` of its report. Here they are carried out on the FX graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+
+from .rewrite_plan import Plan, Site, SiteError, SizeOf, find_copies_back
+from .rewrite_versions import Contents
+
+#: What a call's operands are in the graph: nodes, and integers.
+Operands = Sequence[Node | int]
+
+#: Makes a call at the graph's insertion point: from the site and its operands, to
+#: the node of each written operand's new contents.
+Emit = Callable[[Graph, Site, Operands], Sequence[Node]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rewriting:
+    """What became of the calls."""
+
+    replaced: list[Site]
+    refused: list[tuple[str, str]]
+    """Location and reason of those that could not be carried out."""
+
+
+def _find_operand(
+    operand: Mapping[str, Any], nodes: Mapping[str, Node], arguments: Sequence[str]
+) -> Node | int | SizeOf:
+    """What the report calls `operand`; KeyError if that is no node."""
+    if "constant" in operand:
+        return operand["constant"]
+    if "size_of" in operand:
+        source = _find_operand(operand["size_of"], nodes, arguments)
+        if not isinstance(source, Node):
+            raise KeyError(f"the size of {source}")
+        size = source.meta["val"].shape[operand["dim"]]
+        return size if isinstance(size, int) else SizeOf(source, operand["dim"])
+    if "argument" in operand:
+        return nodes[arguments[operand["argument"]]]
+    return nodes[operand["value"]]
+
+
+def find_site(
+    call: Mapping[str, Any], nodes: Mapping[str, Node], arguments: Sequence[str]
+) -> Site:
+    """The site of an entry of the report's `calls`; KeyError if a node has no name.
+
+    `arguments` are the names of the nodes that are the program's arguments.
+    """
+    operands = [_find_operand(x, nodes, arguments) for x in call["operands"]]
+    writes = {nodes[name] for name in call["writes"]}
+    return Site(
+        call["callee"],
+        call["location"],
+        tuple(node for node in nodes.values() if node in writes),
+        tuple(operands),
+        tuple(call["written"]),
+    )
+
+
+def _make_plan(
+    graph: Graph,
+    sites: list[Site],
+    mutated: Mapping[Node, Node],
+    is_functional: bool,
+) -> tuple[Plan, list[tuple[str, str]]]:
+    """A plan of as many of `sites` as can be, and why others cannot."""
+    refused = []
+    while True:
+        try:
+            return Plan(graph, sites, mutated, keep_copies=is_functional), refused
+        except SiteError as error:
+            refused.append((error.site.location, str(error)))
+            sites = [site for site in sites if site is not error.site]
+
+
+class _Writer:
+    """Carries `plan` out on its graph."""
+
+    def __init__(self, plan: Plan, emit: Emit) -> None:
+        self.graph, self.plan, self.emit = plan.graph, plan, emit
+        self.made: dict[Contents, Node] = {}
+        """The node of what each call leaves behind."""
+
+    def write(self) -> None:
+        """Brings the nodes in order, makes the calls, removes what is dead."""
+        originals = list(self.graph.nodes)
+        place = originals[0].prev
+        for item in self.plan.order:
+            if isinstance(item, Node):
+                place.append(item)
+                place = item
+            else:
+                following = place.next
+                with self.graph.inserting_before(following):
+                    self._call(item)
+                place = following.prev
+        for node in reversed(originals):
+            if node not in self.plan.live:
+                self.graph.erase_node(node)
+
+    def _call(self, site: Site) -> None:
+        """Makes the call of `site`, and has its results used."""
+        operands = [self._operand(x) for x in site.operands]
+        results = self.emit(self.graph, site, operands)
+        views = self.plan.versions.views
+        for cache, result in zip(site.caches(), results, strict=True):
+            self.made[self.plan.after[views[cache].contents]] = result
+        for node, path in self.plan.replaced[site].items():
+            result = self.made[views[node].contents]
+            for view in path:
+                copy = self.graph.node_copy(view)
+                copy.update_arg(0, result)
+                result = copy
+            node.replace_all_uses_with(result)
+
+    def _operand(self, operand: Node | int | SizeOf) -> Node | int:
+        """The node of `operand`, which another call may have changed."""
+        if isinstance(operand, int):
+            return operand
+        if isinstance(operand, SizeOf):
+            tensor = self.plan.whole_of(operand.tensor)
+            size = self.graph.call_function(
+                torch.ops.aten.sym_size.int, (tensor, operand.dim)
+            )
+            size.meta["val"] = operand.tensor.meta["val"].shape[operand.dim]
+            return size
+        view = self.plan.versions.views.get(operand)
+        if view is None or not view.is_whole():
+            return operand
+        return self.made.get(view.contents, view.contents.base)
+
+
+def rewrite(
+    graph: Graph,
+    calls: Sequence[Mapping[str, Any]],
+    arguments: Sequence[str],
+    emit: Emit,
+    mutated: Mapping[Node, Node] | None = None,
+    is_functional: bool = False,
+) -> Rewriting:
+    """Makes the `calls` of a report in `graph`, in the place of what they stand for.
+
+    `arguments` are the names of the nodes that are the program's arguments, in
+    order. `mutated` has the node of the last contents of each input that the graph
+    changes; left out, the graph copies them into its inputs at its end. These copies
+    go, unless the calls are made in a form that `is_functional`.
+    """
+    if mutated is None:
+        copies = find_copies_back(graph)
+        mutated = {base: copy.args[1] for base, copy in copies.items()}
+    nodes = {node.name: node for node in graph.nodes}
+    sites, unnamed = [], []
+    for call in calls:
+        try:
+            sites.append(find_site(call, nodes, arguments))
+        except KeyError as error:
+            unnamed.append((call["location"], f"no node of the graph is {error}"))
+    plan, refused = _make_plan(graph, sites, mutated, is_functional)
+    if plan.sites:
+        _Writer(plan, emit).write()
+        graph.lint()
+    return Rewriting(list(plan.sites), unnamed + refused)
