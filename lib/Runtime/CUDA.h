@@ -11,6 +11,7 @@
 #ifndef KVFUSE_LIB_RUNTIME_CUDA_H
 #define KVFUSE_LIB_RUNTIME_CUDA_H
 
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 using CUdevice = int;
 using CUcontext = struct CUctx_st *;
@@ -71,5 +72,6 @@ struct CUlaunchConfig {
 };
 static_assert(sizeof(CUlaunchConfig) == 56, "as in cuda.h");
 } // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 #endif // KVFUSE_LIB_RUNTIME_CUDA_H

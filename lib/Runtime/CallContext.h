@@ -24,6 +24,9 @@ struct CallContext {
   uint64_t contextId = 0;
 };
 
+/// The innermost call of this thread, or null.
+const CallContext *getCurrentCall();
+
 /// Makes `call` the thread's call for a scope. At its end, what the call
 /// allocated and did not release is released.
 class CallScope {
@@ -35,12 +38,9 @@ public:
 
 private:
   /// A call may run inside another: an allocator may call a compiled function.
-  const CallContext *outer;
+  const CallContext *outer = getCurrentCall();
   size_t numOuterTemporaries;
 };
-
-/// The innermost call of this thread, or null.
-const CallContext *getCurrentCall();
 
 } // namespace kvfuse::runtime
 

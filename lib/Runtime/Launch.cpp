@@ -10,7 +10,6 @@
 #include "Kernels.h"
 #include "Message.h"
 #include "StackBuffer.h"
-#include <algorithm>
 #include <limits>
 
 using namespace kvfuse::runtime;
@@ -22,9 +21,10 @@ static std::string describe(const KVFuseKernel &kernel) {
 /// A launch takes 32-bit sizes; no size may lose its upper half.
 static const char *checkSizes(const KVFuseKernel &kernel,
                               const int64_t (&sizes)[6]) {
-  if (std::all_of(std::begin(sizes), std::end(sizes), [](int64_t size) {
-        return size >= 0 && size <= std::numeric_limits<int32_t>::max();
-      }))
+  bool isInRange = true;
+  for (int64_t size : sizes)
+    isInRange &= size >= 0 && size <= std::numeric_limits<int32_t>::max();
+  if (isInRange)
     return nullptr;
   std::string text = describe(kernel) + ": its grid and block are";
   for (int64_t size : sizes)

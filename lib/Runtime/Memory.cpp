@@ -38,7 +38,7 @@ static void releaseFrom(size_t count) {
 }
 
 CallScope::CallScope(const CallContext &call)
-    : outer(currentCall), numOuterTemporaries(temporaries.size()) {
+    : numOuterTemporaries(temporaries.size()) {
   currentCall = &call;
 }
 

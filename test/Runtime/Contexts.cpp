@@ -110,6 +110,7 @@ static void testThreads() {
   std::atomic<int> numErrors = 0;
   std::atomic<int> numWaiting = 8;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&, i] {
       --numWaiting;

@@ -110,6 +110,7 @@ static void testThreads() {
   PrewrittenLayers layers;
   std::atomic<int> numTaken = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&, i] {
       for (int layer = 0; layer < 100; ++layer) {

@@ -18,6 +18,9 @@ Users
 #include <stdint.h>
 #include <tvm/ffi/c_api.h>
 
+/* C, with the names of a C interface. */
+/* NOLINTBEGIN(modernize-use-using,readability-identifier-naming) */
+
 #define KVFUSE_RUNTIME_API __attribute__((visibility("default")))
 
 #ifdef __cplusplus
@@ -128,5 +131,7 @@ KVFUSE_RUNTIME_API void kvfuse_release(void *data);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */
 
 #endif /* KVFUSE_RUNTIME_RUNTIME_H */

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): the driver's names.
 struct CUctx_st {
   int device;
   unsigned long long id;
@@ -287,3 +288,4 @@ FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
                                         : "others",
                 describeParameters(*function, parameters).c_str());
 }
+// NOLINTEND(readability-identifier-naming)
