@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.action == "clear":
-            print(f"removed {cache_clear()} entries")
+            count = cache_clear()
+            print(f"removed {count} {'entry' if count == 1 else 'entries'}")
         elif options.action == "path":
             print(cache_info()["path"])
         else:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Functions = Mapping[str, Callable[..., Any]]
 
+#: The function that torch programs are imported as.
+_MAIN = "main"
+
 _requires_grad = attrgetter("requires_grad")
 
 
@@ -40,12 +43,12 @@ def make_call(
     program: Program, report: Mapping[str, Any], functions: Functions
 ) -> Call:
     """The call of a torch program of which `functions` were compiled."""
-    (function,) = report["functions"]
-    if "calls" not in function and function["name"] in functions:
-        return WholeCall(program, functions[function["name"]])
+    calls = [call for entry in report["functions"] for call in entry.get("calls", [])]
+    if not calls and _MAIN in functions:
+        return WholeCall(program, functions[_MAIN])
     from ._graph_call import GraphCall
 
-    return GraphCall(program, function.get("calls", []), functions)
+    return GraphCall(program, calls, functions)
 
 
 def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
@@ -76,7 +79,7 @@ class TextCall:
     @property
     def function(self) -> Callable[..., Any]:
         names = [name for name in self.functions if not name.endswith("_load")]
-        name = "main" if "main" in names else names[0] if len(names) == 1 else None
+        name = _MAIN if _MAIN in names else names[0] if len(names) == 1 else None
         if name is None:
             raise ValueError(
                 f"the program has the functions {', '.join(names) or 'none'}: call one "

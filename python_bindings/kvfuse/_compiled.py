@@ -33,6 +33,7 @@ class Compiled:
 
     target: "cpu", or a GPU such as "sm_90".
     options: what it was compiled with.
+    program: the torch program; None if it was MLIR.
     report: what became of each write, as of docs/kvfuse-compile.md.
     functions: the compiled functions by name: `main` where the program was compiled
         whole, otherwise one for each group of writes. They are TVM-FFI functions.
@@ -42,6 +43,7 @@ class Compiled:
         self, source: Program | str, options: Options, target: str, optimize: int
     ) -> None:
         self.target, self.options = target, options
+        self.program = None if isinstance(source, str) else source
         self._optimize = optimize
         self._text = source if isinstance(source, str) else source.imported.text
         output, functions = self._compile()

@@ -20,7 +20,9 @@ def explain(report: dict[str, Any], target: str) -> str:
     lines: list[str] = []
     for function in report["functions"]:
         lines += _function(function, target)
-    if report["assumptions"]:
+    if not lines:
+        lines.append(f"no cache write was found; nothing is compiled for {target}")
+    elif report["assumptions"]:
         lines.append("relied on, and not tested:")
         lines += [f"  {assumption}" for assumption in report["assumptions"]]
     return "\n".join(lines)
@@ -47,8 +49,6 @@ def _function(function: dict[str, Any], target: str) -> Iterator[str]:
         if change:
             yield f"    change: {change}"
         yield f"    more: docs/refusals.md#{site['reason']}"
-    if not function["fused"] and not function["refused"]:
-        yield "  no cache write was found"
 
 
 def _count(number: int, noun: str) -> str:

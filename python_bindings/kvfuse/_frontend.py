@@ -44,7 +44,10 @@ class Program:
     signature: by which calls are bound; spec: the tree of what they bind.
     arguments: for each argument of the MLIR function, the leaf of the inputs it is, or
         the module's own tensor.
-    placeholders: the same for each placeholder of `imported.program`.
+    argument_nodes: the names of the nodes that are these arguments.
+    placeholders: the same as `arguments` for each placeholder of `imported.program`.
+    updated: for each leading output of `imported.program` that is the new contents of
+        an argument, the number of this; the graph of an exported program has them.
     outputs: for each leaf of what the program returns, the input that it is, or what
         the graph returns: a node, or a constant.
     out_spec: the tree of the outputs.
@@ -56,7 +59,9 @@ class Program:
     spec: pytree.TreeSpec
     names: tuple[str, ...]
     arguments: tuple[Any, ...]
+    argument_nodes: tuple[str, ...]
     placeholders: tuple[Any, ...]
+    updated: tuple[int, ...]
     outputs: tuple[Any, ...]
     out_spec: pytree.TreeSpec
     guards: _guards.Guards
@@ -79,6 +84,11 @@ class Program:
     def returned(self, outputs: Sequence[Any]) -> Any:
         """The program's outputs as its caller gets them."""
         return pytree.tree_unflatten(outputs, self.out_spec)
+
+    @property
+    def has_own_tensors(self) -> bool:
+        """Are there arguments that no caller passes: parameters, buffers?"""
+        return not all(isinstance(leaf, FlatInput) for leaf in self.arguments)
 
     @property
     def takes_tensors(self) -> bool:
@@ -220,6 +230,7 @@ def _program(
 ) -> Program:
     imported = importer.to_mlir(exported)
     users: dict[str, FlatInput] = {}
+    own: dict[str, str] = {}
     placeholders, constants = [], {}
     for entry in exported.graph_signature.input_specs:
         if entry.kind == InputKind.USER_INPUT:
@@ -230,6 +241,7 @@ def _program(
                 constants[leaf.number] = entry.arg.value
         else:
             placeholders.append(_own_tensor(exported, entry.target))
+            own[entry.target] = entry.arg.name
     arguments = [
         users[name] if kind == "user" else _own_tensor(exported, name)
         for kind, name in imported.sources
@@ -251,8 +263,12 @@ def _program(
         spec=spec,
         names=tuple(_guards.spell(key) for key in keys),
         arguments=tuple(arguments),
+        argument_nodes=tuple(
+            name if kind == "user" else own[name] for kind, name in imported.sources
+        ),
         placeholders=tuple(placeholders),
-        outputs=_outputs(imported, arguments),
+        updated=imported.results[: imported.updates],
+        outputs=_outputs(imported, arguments, imported.updates),
         out_spec=exported.call_spec.out_spec,
         guards=_guards.of_export(exported, keys, leaves, constants, mutated),
     )
@@ -265,13 +281,17 @@ def _own_tensor(exported: ExportedProgram, name: str) -> Any:
     return exported.constants[name]
 
 
-def _outputs(imported: importer.Imported, arguments: Sequence[Any]) -> tuple[Any, ...]:
+def _outputs(
+    imported: importer.Imported, arguments: Sequence[Any], first: int
+) -> tuple[Any, ...]:
+    """What the program returns: the outputs of its graph from number `first` on."""
     (returned,) = imported.program.graph.output_node().args
-    returned = pytree.tree_leaves(returned)[imported.updates :]
     results = imported.results[imported.updates :]
     return tuple(
         leaf if number is None else arguments[number]
-        for number, leaf in zip(results, returned, strict=True)
+        for number, leaf in zip(
+            results, pytree.tree_leaves(returned)[first:], strict=True
+        )
     )
 
 
@@ -287,6 +307,7 @@ def from_graph(module: torch.fx.GraphModule) -> Program:
         users[name] if kind == "user" else _attribute(module, name)
         for kind, name in imported.sources
     ]
+    own = {n.target: n.name for n in module.graph.nodes if n.op == "get_attr"}
     (returned,) = module.graph.output_node().args
     return Program(
         original=module,
@@ -295,8 +316,12 @@ def from_graph(module: torch.fx.GraphModule) -> Program:
         spec=spec,
         names=tuple(users),
         arguments=tuple(arguments),
+        argument_nodes=tuple(
+            name if kind == "user" else own[name] for kind, name in imported.sources
+        ),
         placeholders=tuple(users.values()),
-        outputs=_outputs(imported, arguments),
+        updated=(),  # The graph has copies into its inputs instead.
+        outputs=_outputs(imported, arguments, 0),
         out_spec=pytree.tree_structure(returned),
         guards=_guards.of_graph([node.meta.get("val") for node in nodes], list(users)),
     )

@@ -16,6 +16,25 @@ from ._calls import Functions, refuse_gradients
 from ._frontend import Program
 
 
+class _Emitter:
+    """Puts calls of compiled functions, which write in place, into a graph."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+
+    def __call__(
+        self, graph: torch.fx.Graph, site: rewrite.Site, operands: rewrite.Operands
+    ) -> list[torch.fx.Node]:
+        function = self.functions[site.callee]
+
+        def write(*operands: Any) -> None:
+            function(*operands)
+
+        write.__name__ = write.__qualname__ = site.callee
+        graph.call_function(write, tuple(operands))
+        return [operands[number] for number in site.written]
+
+
 class GraphCall:
     """The program's graph, with calls of compiled functions where it wrote.
 
@@ -30,15 +49,27 @@ class GraphCall:
         self.program = program
         self.unfused: Sequence[tuple[str, str]] = ()
         self.module: torch.fx.GraphModule | None = None
-        imported = program.imported
-        if calls:
-            module = copy.deepcopy(imported.program)
-            result = rewrite.rewrite(module, calls, imported, functions.__getitem__)
-            self.unfused = result.refused
-            if result.replaced:
-                self.module = result.graph_module
-        updated = imported.results[: imported.updates]
-        self.updated = tuple(program.arguments[number] for number in updated)
+        self.updated = tuple(program.arguments[number] for number in program.updated)
+        if not calls:
+            return
+        module = copy.deepcopy(program.imported.program)
+        nodes = {node.name: node for node in module.graph.nodes}
+        contents = pytree.tree_leaves(module.graph.output_node().args)
+        mutated = {
+            nodes[program.argument_nodes[number]]: node
+            for number, node in zip(program.updated, contents, strict=False)
+        }
+        rewriting = rewrite.rewrite(
+            module.graph,
+            calls,
+            program.argument_nodes,
+            _Emitter(functions),
+            mutated or None,
+        )
+        self.unfused = rewriting.refused
+        if rewriting.replaced:
+            module.recompile()
+            self.module = module
 
     @property
     def function(self) -> NoReturn:

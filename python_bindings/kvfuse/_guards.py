@@ -188,13 +188,16 @@ def _is_reshaped(tensor: torch.fx.Node) -> bool:
 def _is_contiguous(leaf: Any) -> bool:
     if isinstance(leaf, torch.Tensor):
         return leaf.is_contiguous()
-    return leaf.flags.c_contiguous
+    # JAX arrays have no flags, and no gaps.
+    return not hasattr(leaf, "flags") or leaf.flags.c_contiguous
 
 
 def _strides(leaf: Any) -> tuple[int, ...]:
-    """Strides in elements, of a tensor or a NumPy array."""
+    """Strides in elements, of a tensor or of a NumPy or JAX array."""
     if isinstance(leaf, torch.Tensor):
         return leaf.stride()
+    if not hasattr(leaf, "strides"):
+        return torch.empty(leaf.shape, device="meta").stride()
     return tuple(stride // leaf.itemsize for stride in leaf.strides)
 
 

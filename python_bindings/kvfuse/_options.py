@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from collections.abc import Iterator
+from typing import Literal, get_args, get_type_hints
 
 Fuse = Literal["on", "off", "required"]
 Negative = Literal["wrap", "error", "skip", "undefined"]
@@ -33,6 +34,14 @@ class Options:
     no_versioning: bool = False
     count_branches: bool = False
 
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(Options).items():
+            value = getattr(self, name)
+            allowed = list(_strings(hint))
+            if isinstance(value, str) and value not in allowed:
+                expected = ", ".join(allowed) or "no text"
+                raise ValueError(f"{name}: expects {expected}, got {value!r}")
+
     def text(self) -> str:
         """The options as text of MLIR pass options; those left out do not appear."""
         parts = []
@@ -46,3 +55,12 @@ class Options:
                 value = ",".join(map(str, value))
             parts.append(f"{field.name.replace('_', '-')}={value}")
         return " ".join(parts)
+
+
+def _strings(hint: object) -> Iterator[str]:
+    """The strings that a type of `Literal`s allows."""
+    for part in get_args(hint):
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _strings(part)
