@@ -54,8 +54,7 @@ FailureOr<std::string> kvfuse::emitPTX(ModuleOp module) {
   return text.rtrim('\0').str();
 }
 
-/// The ptxas to run, by the rules of `emitCubin`, or an empty string.
-static std::string findPtxas(StringRef ptxas) {
+std::string kvfuse::findPtxas(StringRef ptxas) {
   auto fromFolder = [](std::optional<std::string> folder) {
     return folder ? findTool("ptxas", {*folder + "/bin"}) : std::string();
   };

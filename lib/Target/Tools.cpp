@@ -20,13 +20,22 @@ std::string kvfuse::findTool(StringRef name, ArrayRef<StringRef> folders) {
   return path && llvm::sys::fs::can_execute(*path) ? *path : std::string();
 }
 
-/// Makes an empty temporary file that `remover` deletes.
-static std::error_code makeTemporary(StringRef suffix, SmallString<128> &path,
+/// Makes a temporary file with `contents` that `remover` deletes. (LLVM's own
+/// ways to write files bring handlers of signals along, which are not for a
+/// library.)
+static std::error_code makeTemporary(StringRef suffix, StringRef contents,
+                                     SmallString<128> &path,
                                      llvm::FileRemover &remover) {
-  std::error_code error =
-      llvm::sys::fs::createTemporaryFile("kvfuse", suffix, path);
-  if (!error)
-    remover.setFile(path);
+  int fd;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("kvfuse", suffix, fd, path))
+    return error;
+  remover.setFile(path);
+  llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
+  os << contents;
+  os.close();
+  std::error_code error = os.error();
+  os.clear_error();
   return error;
 }
 
@@ -36,21 +45,14 @@ FailureOr<std::string> kvfuse::runTool(ModuleOp module, StringRef tool,
                                        StringRef outputSuffix) {
   SmallString<128> inPath, outPath, logPath;
   llvm::FileRemover removeIn, removeOut, removeLog;
-  std::error_code error = makeTemporary(inputSuffix, inPath, removeIn);
+  std::error_code error = makeTemporary(inputSuffix, input, inPath, removeIn);
   if (!error)
-    error = makeTemporary(outputSuffix, outPath, removeOut);
+    error = makeTemporary(outputSuffix, "", outPath, removeOut);
   if (!error)
-    error = makeTemporary("log", logPath, removeLog);
+    error = makeTemporary("log", "", logPath, removeLog);
   if (error)
     return module.emitError("cannot make a temporary file: ")
            << error.message();
-  if (llvm::Error failed =
-          llvm::writeToOutput(inPath, [&](raw_ostream &os) -> llvm::Error {
-            os << input;
-            return llvm::Error::success();
-          }))
-    return module.emitError("cannot write a temporary file: ")
-           << llvm::toString(std::move(failed));
 
   SmallVector<StringRef> command = {tool};
   llvm::append_range(command, arguments);

@@ -9,7 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "kvfuse/Driver/Compile.h"
+#include "kvfuse/Driver/CompileCache.h"
 #include "kvfuse/Driver/JIT.h"
+#include "kvfuse/Target/Emit.h"
+#include "llvm/Support/FileSystem.h"
+#include <atomic>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/map.h>
 #include <tvm/ffi/container/tuple.h>
@@ -84,19 +88,86 @@ static void readRequest(CompileRequest &request, const ffi::String &options,
     raise("ValueError", message);
 }
 
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+/// Of this process.
+static std::atomic<int64_t> cacheHits, cacheMisses;
+
+static CompileCache openCache() {
+  llvm::Expected<CompileCache> cache = CompileCache::fromEnvironment();
+  if (!cache)
+    raise("ValueError", llvm::toString(cache.takeError()));
+  return *cache;
+}
+
+/// Which ptxas assembles a cubin: another one at the same path is newer or of
+/// another size.
+static std::string describePtxas() {
+  std::string path = findPtxas("");
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status))
+    return path;
+  auto time = status.getLastModificationTime().time_since_epoch().count();
+  return path + ":" + std::to_string(status.getSize()) + ":" +
+         std::to_string(time);
+}
+
+/// cache_info() -> {"path", "entries", "bytes", "limit", "hits", "misses"}; the
+/// path is empty if there is no cache.
+static ffi::Map<ffi::String, ffi::Any> cacheInfo() {
+  CompileCache cache = openCache();
+  CompileCache::Contents contents = cache.measure();
+  return {{"path", ffi::String(cache.getFolder().str())},
+          {"entries", static_cast<int64_t>(contents.entries)},
+          {"bytes", static_cast<int64_t>(contents.bytes)},
+          {"limit", static_cast<int64_t>(cache.getLimit())},
+          {"hits", cacheHits.load()},
+          {"misses", cacheMisses.load()}};
+}
+
+/// cache_clear() -> number of entries that were removed.
+static int64_t cacheClear() {
+  return static_cast<int64_t>(openCache().clear());
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling and loading
+//===----------------------------------------------------------------------===//
+
+using Compiled = ffi::Tuple<ffi::Bytes, ffi::String>;
+
+static Compiled makeCompiled(CompileResult result) {
+  return Compiled(ffi::Bytes(std::move(result.output)),
+                  ffi::String(std::move(result.report)));
+}
+
 /// compile(text, options, target, emit, opt_level, progress) -> (output,
 /// report): `options` as those of the pipeline `kvfuse-to-gpu`, `target` and
 /// `emit` as those of kvfuse-compile, "" for the default. `progress`, if any,
 /// is called as progress(done, total, what).
-static ffi::Tuple<ffi::Bytes, ffi::String>
-compileText(const ffi::String &text, const ffi::String &options,
-            const ffi::String &target, const ffi::String &emit,
-            int64_t optLevel, ffi::Optional<ffi::Function> progress) {
+static Compiled compileText(const ffi::String &text, const ffi::String &options,
+                            const ffi::String &target, const ffi::String &emit,
+                            int64_t optLevel,
+                            ffi::Optional<ffi::Function> progress) {
+  CompileCache cache = openCache();
+  std::string key;
+  if (cache.isOn())
+    key = makeCacheKey({toStringRef(text), toStringRef(options),
+                        toStringRef(target), toStringRef(emit),
+                        std::to_string(optLevel),
+                        emit == "cubin" ? describePtxas() : ""});
+  if (!key.empty())
+    if (std::optional<CompileResult> hit = cache.lookup(key)) {
+      ++cacheHits;
+      return makeCompiled(std::move(*hit));
+    }
+
   CompileRequest request;
   readRequest(request, options, target, emit, optLevel);
   Watch watch(std::move(progress));
   request.onProgress = std::ref(watch);
-
   std::string diagnostics;
   llvm::raw_string_ostream os(diagnostics);
   auto input = llvm::MemoryBuffer::getMemBufferCopy(toStringRef(text), "input");
@@ -105,8 +176,11 @@ compileText(const ffi::String &text, const ffi::String &options,
   watch.rethrow();
   if (failed(result))
     raise("CompileError", diagnostics);
-  return ffi::Tuple<ffi::Bytes, ffi::String>(std::move(result->output),
-                                             std::move(result->report));
+  if (!key.empty()) {
+    ++cacheMisses;
+    cache.store(key, *result);
+  }
+  return makeCompiled(std::move(*result));
 }
 
 /// load(object) -> {name: function}: links what compile(..., "obj", ...) gave
@@ -139,5 +213,7 @@ static ffi::String version() {
 }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(compile, compileText)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(cache_info, cacheInfo)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(cache_clear, cacheClear)
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(load, load)
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(version, version)

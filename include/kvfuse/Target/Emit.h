@@ -23,8 +23,12 @@ bool isSupportedChip(llvm::StringRef chip);
 /// attached. `module` is changed.
 mlir::FailureOr<std::string> emitPTX(mlir::ModuleOp module);
 
-/// `ptx` assembled by `ptxas`, a path or a name to look up, or empty: then the
-/// environment (KVFUSE_PTXAS, CUDA_HOME, PATH) says where it is.
+/// The path of `ptxas`, a path or a name to look up, or empty: then the
+/// environment (KVFUSE_PTXAS, CUDA_HOME, PATH) says where it is. Empty if it is
+/// not there.
+std::string findPtxas(llvm::StringRef ptxas);
+
+/// `ptx` assembled by `findPtxas(ptxas)`.
 mlir::FailureOr<std::string> emitCubin(mlir::ModuleOp module,
                                        llvm::StringRef ptx,
                                        llvm::StringRef chip,

@@ -26,13 +26,18 @@ def load_library() -> Any:
     return tvm_ffi.load_module(str(library_folder() / "libkvfuse.so"))
 
 
+#: TVM-FFI imports torch if it is there, which takes longer than most tests.
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
+
+
 def python(
     code: str, *arguments: str, environment: dict[str, str] | None = None
 ) -> subprocess.Popen:
-    """A process of its own that runs `code` with the tests' modules on its path."""
+    """A process of its own that runs `code` with the tests' modules on its path, and
+    without torch."""
     path = os.pathsep.join(map(str, TEST_FOLDERS))
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", WITHOUT_TORCH + code, *arguments],
         env={**os.environ, "PYTHONPATH": path, **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
