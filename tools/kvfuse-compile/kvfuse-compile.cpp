@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProgressLine.h"
 #include "kvfuse/Driver/Compile.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
@@ -108,10 +109,10 @@ static cl::opt<bool> noVersioning(
     "no-versioning",
     cl::desc("One version of each write, by what is proven of the layouts"),
     cl::cat(category));
-static cl::opt<bool> keepCallers(
-    "keep-callers",
-    cl::desc("Compile groups of writes, never a whole function"),
-    cl::cat(category));
+static cl::opt<bool>
+    keepCallers("keep-callers",
+                cl::desc("Compile groups of writes, never a whole function"),
+                cl::cat(category));
 static cl::opt<bool> countBranches(
     "count-branches",
     cl::desc("Count which versions run, in the global kvfuse_branches"),
@@ -166,6 +167,19 @@ static llvm::Error write(StringRef name, StringRef text) {
   return llvm::Error::success();
 }
 
+/// Compiles, and shows how far it is.
+static FailureOr<CompileResult>
+compileOnTerminal(CompileRequest &request,
+                  std::unique_ptr<llvm::MemoryBuffer> input) {
+  ProgressLine line;
+  if (line.isOn())
+    request.onProgress = [&](unsigned done, unsigned total, StringRef what) {
+      line.show(done, total, what);
+      return true;
+    };
+  return compile(request, std::move(input), line);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
@@ -186,7 +200,7 @@ int main(int argc, char **argv) {
   if (!input)
     return fail(message);
   FailureOr<CompileResult> result =
-      compile(request, std::move(input), llvm::errs());
+      compileOnTerminal(request, std::move(input));
   if (failed(result))
     return EXIT_FAILURE;
   if (!reportName.empty())
