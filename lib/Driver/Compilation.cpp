@@ -57,7 +57,9 @@ static unsigned countStages(const CompileRequest &request) {
     return request.wantsReport ? 4 : 3;
   if (format == EmitFormat::GPU)
     return 4;
-  return isHostFormat(format) ? 6 : 5;
+  if (!isHostFormat(format))
+    return 5;
+  return request.target == "cpu" ? 6 : 7;
 }
 
 Compilation::Compilation(const CompileRequest &request, ModuleOp module,
@@ -172,25 +174,33 @@ FailureOr<std::string> Compilation::emitBinary() {
   if (!nested)
     return module.emitError("no cache write was found that can be compiled");
   EmitFormat format = *request.emit;
-  if (isHostFormat(format)) {
+  if (request.target == "cpu") {
     if (failed(runStage(buildCPUPipeline)))
       return failure();
-    HostFormat host = format == EmitFormat::LLVM ? HostFormat::LLVMIR
-                      : format == EmitFormat::Object
-                          ? HostFormat::Object
-                          : HostFormat::SharedLibrary;
-    progress.startStage();
-    return emitHost(nested, host, request.optLevel, [&](StringRef piece) {
-      return progress.startPiece(piece);
-    });
+    return emitHostFormat(nested);
   }
   if (failed(runStage(
           [&](OpPassManager &pm) { buildNVVMPipeline(pm, request.options); })))
     return failure();
   if (format == EmitFormat::NVVM)
     return print();
+  // The module keeps the PTX.
   FailureOr<std::string> ptx = emitPTX(nested);
   if (failed(ptx) || format == EmitFormat::PTX)
     return ptx;
-  return emitCubin(nested, *ptx, request.target, request.ptxas);
+  if (format == EmitFormat::Cubin)
+    return emitCubin(nested, *ptx, request.target, request.ptxas);
+  if (failed(runStage(buildGPUHostPipeline)))
+    return failure();
+  return emitHostFormat(nested);
+}
+
+FailureOr<std::string> Compilation::emitHostFormat(ModuleOp nested) {
+  EmitFormat format = *request.emit;
+  HostFormat host = format == EmitFormat::LLVM     ? HostFormat::LLVMIR
+                    : format == EmitFormat::Object ? HostFormat::Object
+                                                   : HostFormat::SharedLibrary;
+  progress.startStage();
+  return emitHost(nested, host, request.optLevel,
+                  [&](StringRef piece) { return progress.startPiece(piece); });
 }

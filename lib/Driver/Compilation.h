@@ -49,6 +49,9 @@ private:
 
   mlir::FailureOr<std::string> emitBinary();
 
+  /// `nested`, which is in the LLVM dialect, as LLVM IR, object or library.
+  mlir::FailureOr<std::string> emitHostFormat(mlir::ModuleOp nested);
+
   const CompileRequest &request;
   mlir::ModuleOp module;
   std::vector<RecordedRemark> &remarks;

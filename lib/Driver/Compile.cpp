@@ -46,8 +46,6 @@ std::string kvfuse::completeRequest(CompileRequest &request) {
     request.options.chip = request.target;
   if (!request.emit)
     request.emit = onCPU ? EmitFormat::Object : EmitFormat::PTX;
-  if (!onCPU && isHostFormat(*request.emit))
-    return "--emit=llvm, obj and shared go with --target=cpu";
   if (onCPU && isKernelFormat(*request.emit))
     return "--emit=nvvm, ptx and cubin go with a GPU target, not with "
            "--target=cpu";

@@ -10,6 +10,7 @@
 #include "kvfuse/Dialect/KV/Analysis/DistinctBuffers.h"
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Analysis/AliasAnalysis.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ public:
         add(write);
       else if (auto call = dyn_cast<func::CallOp>(op))
         add(call);
+      else if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+        add(launch);
     });
     return std::move(touched);
   }
@@ -40,6 +43,7 @@ public:
 private:
   void add(WriteOp write);
   void add(func::CallOp call);
+  void add(gpu::LaunchFuncOp launch);
   /// The arguments that `memref` may be a view of.
   llvm::BitVector getArguments(Value memref);
 
@@ -95,6 +99,50 @@ void TouchCollector::add(func::CallOp call) {
     touched.written |= getArguments(call.getOperand(i));
   for (unsigned i : inside.shared.set_bits())
     touched.shared |= getArguments(call.getOperand(i));
+}
+
+/// Does `op` write to memory that it names, or that a memref of its may be?
+static bool mayWriteMemRef(Operation *op,
+                           const MemoryEffects::EffectInstance &effect) {
+  // An assert, which may not be removed, is said to write, too.
+  return isa<MemoryEffects::Write>(effect.getEffect()) &&
+         (effect.getValue() ||
+          llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>));
+}
+
+/// The arguments of `kernel` that it writes. A write to what is no view of one
+/// may be to any.
+static llvm::BitVector getWrittenArguments(gpu::GPUFuncOp kernel) {
+  llvm::BitVector written(kernel.getNumArguments());
+  kernel.walk([&](MemoryEffectOpInterface op) {
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    op.getEffects(effects);
+    for (const MemoryEffects::EffectInstance &effect : effects) {
+      if (!mayWriteMemRef(op, effect))
+        continue;
+      auto memref = dyn_cast_or_null<MemrefValue>(effect.getValue());
+      auto base = memref
+                      ? dyn_cast<BlockArgument>(memref::skipViewLikeOps(memref))
+                      : BlockArgument();
+      if (base && base.getOwner() == &kernel.front())
+        written.set(base.getArgNumber());
+      else
+        written.set();
+    }
+  });
+  return written;
+}
+
+void TouchCollector::add(gpu::LaunchFuncOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      launch, launch.getKernelAttr());
+  if (!kernel)
+    return;
+  llvm::BitVector written = getWrittenArguments(kernel);
+  for (unsigned i : written.set_bits())
+    if (Value operand = launch.getKernelOperand(i);
+        isa<MemRefType>(operand.getType()))
+      touched.written |= getArguments(operand);
 }
 
 TouchedArguments WrittenArguments::lookup(func::FuncOp func) {

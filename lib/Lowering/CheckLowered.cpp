@@ -8,6 +8,8 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kvfuse {
@@ -16,6 +18,12 @@ namespace kvfuse {
 } // namespace kvfuse
 
 using namespace mlir;
+
+/// Is `memref` memory of the host: a global beside the kernels?
+static bool isOnHost(MemrefValue memref) {
+  return memref::skipViewLikeOps(memref).getDefiningOp<memref::GetGlobalOp>() !=
+         nullptr;
+}
 
 namespace {
 struct KVCheckLoweredPass
@@ -44,10 +52,10 @@ private:
     if (isa<gpu::GPUModuleOp>(op))
       return WalkResult::skip();
     auto accesses = [](const MemoryEffects::EffectInstance &effect) {
+      auto memref = dyn_cast_or_null<MemrefValue>(effect.getValue());
       return isa<MemoryEffects::Read, MemoryEffects::Write>(
                  effect.getEffect()) &&
-             effect.getValue() &&
-             isa<BaseMemRefType>(effect.getValue().getType());
+             memref && !isOnHost(memref);
     };
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     SmallVector<MemoryEffects::EffectInstance> effects;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -39,7 +40,8 @@ static bool isSmallFloat(Type type) {
 static bool onlyCarries(Operation *op) {
   return isa<arith::BitcastOp, arith::ConstantOp, arith::SelectOp,
              vector::BroadcastOp, vector::ExtractOp, vector::FromElementsOp,
-             vector::LoadOp, vector::StoreOp>(op) ||
+             vector::LoadOp, vector::StoreOp, LLVM::StoreOp,
+             UnrealizedConversionCastOp>(op) ||
          isa_and_nonnull<cf::ControlFlowDialect, func::FuncDialect,
                          memref::MemRefDialect>(op->getDialect());
 }

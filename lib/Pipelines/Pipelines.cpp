@@ -20,7 +20,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -167,6 +166,8 @@ void kvfuse::buildNVVMPipeline(OpPassManager &pm,
     KVCheckLoweredOptions host;
     host.host = true;
     nested.addPass(createKVCheckLowered(host));
+    // While kernels show what they write.
+    nested.addPass(createKVDescribeFunctions());
 
     OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
     addStructureLowering(kernels);
@@ -187,25 +188,41 @@ void kvfuse::buildNVVMPipeline(OpPassManager &pm,
   });
 }
 
+/// Host code without launches, on structured control flow, to LLVM.
+static void addHostLowering(OpPassManager &pm, bool isCUDA) {
+  // Temporaries of an unfused chain end with the host code.
+  bufferization::buildBufferDeallocationPipeline(pm, {});
+  if (isCUDA)
+    pm.addPass(createKVAllocToRuntime());
+  // Functions of small floats in f32 too, as LLVM would compute them.
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  addStructureLowering(pm);
+  pm.addPass(createKVSmallFloatsToBits());
+  pm.addPass(createKVTrapToStatus());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  KVExportFunctionsOptions exports;
+  exports.cuda = isCUDA;
+  pm.addPass(createKVExportFunctions(exports));
+  KVCheckLoweredOptions check;
+  check.allow = {"llvm"};
+  pm.addPass(createKVCheckLowered(check));
+}
+
 void kvfuse::buildCPUPipeline(OpPassManager &pm) {
   addOnWrites(pm, [&](OpPassManager &nested) {
-    // First, so that host functions get wrappers, and emulated kernels do not.
-    nested.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+    nested.addPass(createKVDescribeFunctions());
     nested.addPass(createKVEmulateGPU());
-    // Temporaries of an unfused chain end with the host code.
-    bufferization::buildBufferDeallocationPipeline(nested, {});
-    // Functions of small floats in f32 too, as LLVM would compute them.
-    nested.addPass(math::createMathExtendToSupportedTypes());
-    addStructureLowering(nested);
-    nested.addPass(createKVSmallFloatsToBits());
-    nested.addPass(createKVTrapToStatus());
-    nested.addPass(createConvertToLLVMPass());
-    nested.addPass(createReconcileUnrealizedCastsPass());
-    nested.addPass(createCanonicalizerPass());
-    nested.addPass(createCSEPass());
-    KVCheckLoweredOptions check;
-    check.allow = {"llvm"};
-    nested.addPass(createKVCheckLowered(check));
+    addHostLowering(nested, /*isCUDA=*/false);
+  });
+}
+
+void kvfuse::buildGPUHostPipeline(OpPassManager &pm) {
+  addOnWrites(pm, [&](OpPassManager &nested) {
+    nested.addPass(createKVLaunchToLLVM());
+    addHostLowering(nested, /*isCUDA=*/true);
   });
 }
 
@@ -234,6 +251,21 @@ void kvfuse::registerPassesAndPipelines() {
       [=](OpPassManager &pm, const PipelineOptions &options) {
         toGPU(pm, options);
         buildNVVMPipeline(pm, options);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "kvfuse-to-gpu-host",
+      "kvfuse-to-nvvm, then all of module @kvfuse to LLVM for the host, with "
+      "the "
+      "kernels as PTX",
+      [=](OpPassManager &pm, const PipelineOptions &options) {
+        toGPU(pm, options);
+        buildNVVMPipeline(pm, options);
+        addOnWrites(pm, [](OpPassManager &nested) {
+          GpuModuleToBinaryPassOptions binary;
+          binary.compilationTarget = "isa";
+          nested.addPass(createGpuModuleToBinaryPass(binary));
+        });
+        buildGPUHostPipeline(pm);
       });
   PassPipelineRegistration<PipelineOptions>(
       "kvfuse-to-cpu",

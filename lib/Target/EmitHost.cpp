@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tools.h"
+#include "LinkHost.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -124,8 +124,5 @@ FailureOr<std::string> kvfuse::emitHost(ModuleOp module, HostFormat format,
   if (format == HostFormat::Object)
     return object.str().str();
 
-  for (StringRef linker : {"ld.lld-22", "ld.lld", "ld"})
-    if (std::string tool = findTool(linker); !tool.empty())
-      return runTool(module, tool, {"-shared", "-o"}, object, "o", "so");
-  return module.emitError("no linker was found: install lld");
+  return linkLibrary(module, object);
 }

@@ -42,7 +42,8 @@ static std::error_code makeTemporary(StringRef suffix, StringRef contents,
 FailureOr<std::string> kvfuse::runTool(ModuleOp module, StringRef tool,
                                        ArrayRef<std::string> arguments,
                                        StringRef input, StringRef inputSuffix,
-                                       StringRef outputSuffix) {
+                                       StringRef outputSuffix,
+                                       ArrayRef<std::string> more) {
   SmallString<128> inPath, outPath, logPath;
   llvm::FileRemover removeIn, removeOut, removeLog;
   std::error_code error = makeTemporary(inputSuffix, input, inPath, removeIn);
@@ -57,6 +58,7 @@ FailureOr<std::string> kvfuse::runTool(ModuleOp module, StringRef tool,
   SmallVector<StringRef> command = {tool};
   llvm::append_range(command, arguments);
   command.append({outPath, inPath});
+  llvm::append_range(command, more);
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(logPath),
                                           StringRef(logPath)};
   std::string message;

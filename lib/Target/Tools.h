@@ -18,13 +18,14 @@ namespace kvfuse {
 std::string findTool(llvm::StringRef name,
                      llvm::ArrayRef<llvm::StringRef> folders = {});
 
-/// Runs `tool arguments... OUT IN` on temporary files, IN with the contents
-/// `input`, and returns the contents of OUT. The tool's own messages are part
-/// of the error, at `module`.
+/// Runs `tool arguments... OUT IN more...` on temporary files, IN with the
+/// contents `input`, and returns the contents of OUT. The tool's own messages
+/// are part of the error, at `module`.
 mlir::FailureOr<std::string>
 runTool(mlir::ModuleOp module, llvm::StringRef tool,
         llvm::ArrayRef<std::string> arguments, llvm::StringRef input,
-        llvm::StringRef inputSuffix, llvm::StringRef outputSuffix);
+        llvm::StringRef inputSuffix, llvm::StringRef outputSuffix,
+        llvm::ArrayRef<std::string> more = {});
 
 } // namespace kvfuse
 

@@ -35,3 +35,15 @@ func.func @store(%a: memref<f32>, %x: f32) {
   memref.store %x, %a[] : memref<f32>
   return
 }
+
+// -----
+
+// Globals beside the kernels are the host's.
+
+memref.global @counters : memref<2xi64> = dense<0>
+func.func @count(%i: index) {
+  %one = arith.constant 1 : i64
+  %counters = memref.get_global @counters : memref<2xi64>
+  %old = memref.atomic_rmw addi %one, %counters[%i] : (i64, memref<2xi64>) -> i64
+  return
+}

@@ -141,3 +141,20 @@ func.func @calls_pure(%x: i1) {
   cf.assert %ok, "no"
   return
 }
+
+// -----
+
+// A declaration may say that it fails: then it returns a message.
+
+// CHECK-LABEL: func.func private @runtime(i64) -> !llvm.ptr attributes {kv.may_fail}
+// CHECK-LABEL: func.func @calls_runtime(
+// CHECK-SAME:    %[[N:.*]]: i64) -> !llvm.ptr
+// CHECK-NEXT:    %[[MESSAGE:.*]] = call @runtime(%[[N]]) : (i64) -> !llvm.ptr
+// CHECK-NEXT:    %[[NULL:.*]] = llvm.mlir.zero
+// CHECK-NEXT:    %[[FAILED:.*]] = llvm.icmp "ne" %[[MESSAGE]], %[[NULL]]
+// CHECK-NEXT:    cf.cond_br %[[FAILED]], ^[[ERROR:.*]](%[[MESSAGE]] : !llvm.ptr), ^{{.*}}
+func.func private @runtime(i64) attributes {kv.may_fail}
+func.func @calls_runtime(%n: i64) {
+  call @runtime(%n) : (i64) -> ()
+  return
+}

@@ -8,7 +8,7 @@
 // CHECK:       module @kvfuse
 // CHECK-NOT:     @malloc
 // CHECK-NOT:     @memrefCopy
-// CHECK-DAG:     llvm.func @main({{.*}}) -> !llvm.ptr
+// CHECK-DAG:     llvm.func internal @main({{.*}}) -> !llvm.ptr
 // CHECK-DAG:     llvm.func @_mlir_ciface_main({{.*}}) -> !llvm.ptr
 // CHECK-DAG:     llvm.func internal @kv_write(
 // CHECK-NOT:     @malloc

@@ -6,7 +6,6 @@
 // RUN: not ls %t/out
 // RUN: not kvfuse-compile %t/undeclared.mlir --target=sm_12345 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not kvfuse-compile %t/undeclared.mlir --target=cpu --emit=ptx 2>&1 | FileCheck %s --check-prefix=CPU
-// RUN: not kvfuse-compile %t/undeclared.mlir --emit=obj 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: not kvfuse-compile %t/order.mlir --fuse=required 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: kvfuse-compile %t/order.mlir -o %t/out --report=- | FileCheck %s --check-prefix=REPORT
 // RUN: not kvfuse-compile %t/apart.mlir --fuse=required 2>&1 | FileCheck %s --check-prefix=APART
@@ -24,7 +23,6 @@ this is no module
 //--- undeclared.mlir
 // TARGET: kvfuse-compile: error: unknown target 'sm_12345' for --target
 // CPU: kvfuse-compile: error: --emit=nvvm, ptx and cubin go with a GPU target, not with --target=cpu
-// HOST: kvfuse-compile: error: --emit=llvm, obj and shared go with --target=cpu
 func.func @f(%s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // UNDECLARED:      undeclared.mlir:[[#@LINE+2]]:8: error: cache-copied: argument 2 of 'f' is written, but not declared mutated
   // UNDECLARED:      note: declare the caches that may be written: --mutates=2, or --mutates=auto for all of them

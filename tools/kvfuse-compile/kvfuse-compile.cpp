@@ -57,9 +57,9 @@ static cl::opt<EmitFormat> emit(
         clEnumValN(EmitFormat::NVVM, "nvvm", "kernels in the nvvm dialect"),
         clEnumValN(EmitFormat::PTX, "ptx", "kernels as PTX"),
         clEnumValN(EmitFormat::Cubin, "cubin", "kernels assembled by ptxas"),
-        clEnumValN(EmitFormat::LLVM, "llvm", "LLVM IR (cpu)"),
-        clEnumValN(EmitFormat::Object, "obj", "an object file (cpu)"),
-        clEnumValN(EmitFormat::Shared, "shared", "a shared library (cpu)")),
+        clEnumValN(EmitFormat::LLVM, "llvm", "host code as LLVM IR"),
+        clEnumValN(EmitFormat::Object, "obj", "host code, an object file"),
+        clEnumValN(EmitFormat::Shared, "shared", "host code, a shared library")),
     cl::cat(category));
 static cl::opt<std::string>
     reportName("report", cl::value_desc("file"),

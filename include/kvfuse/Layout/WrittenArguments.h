@@ -14,14 +14,15 @@
 
 namespace kvfuse {
 
-/// Which arguments of a function writes on buffers may touch, through views of
-/// them and in the functions that are called.
+/// Which arguments of a function writes on buffers, or the kernels that these
+/// have become, may touch, through views of them and in the functions that are
+/// called.
 struct TouchedArguments {
   /// What is written.
   llvm::BitVector written;
-  /// What is written by an operation with several destinations that touches
-  /// another part of it, too: that the parts are disjoint is known of their
-  /// coordinates.
+  /// What is written by an operation on buffers with several destinations that
+  /// touches another part of it, too: that the parts are disjoint is known of
+  /// their coordinates.
   llvm::BitVector shared;
 };
 

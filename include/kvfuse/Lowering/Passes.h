@@ -17,6 +17,13 @@ namespace kvfuse {
 /// all blocks walk over the elements of its buffers, in any number.
 inline constexpr llvm::StringLiteral kTokenKernelAttr = "kv.token_kernel";
 
+/// Attribute of a function that is only declared, which may fail: then it
+/// returns a message.
+inline constexpr llvm::StringLiteral kMayFailAttr = "kv.may_fail";
+
+/// Attribute of the runtime's handle of a kernel.
+inline constexpr llvm::StringLiteral kKernelHandleAttr = "kv.kernel";
+
 #define GEN_PASS_DECL
 #include "kvfuse/Lowering/Passes.h.inc"
 

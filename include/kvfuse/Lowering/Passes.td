@@ -246,7 +246,8 @@ def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
     the function allocated and would have freed later are leaked on that way.
 
     Declarations, functions with the attribute `kv.pure`, which cannot fail, and
-    calls of them stay as they are.
+    calls of them stay as they are. A declaration with the attribute
+    `kv.may_fail` gets the result, too.
 
     Before: functions in unstructured control flow (no scf). After: no
     `cf.assert` in a function.
@@ -279,6 +280,148 @@ def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
                            "::mlir::ub::UBDialect"];
 }
 
+def KVDescribeFunctions : Pass<"kv-describe-functions", "::mlir::ModuleOp"> {
+  let summary = "note the signatures of public functions";
+  let description = [{
+    Overview: lowering forgets what a caller has to know. This pass notes it: a
+    public function gets an array `kv.signature`, with a dictionary for each
+    argument: its `dtype`, the `sizes` of a tensor (-1 for any), its `name` in
+    the model's code (the argument's attribute `kv.name`) and, if the function or
+    one that it calls writes it, `written`. It also gets a C wrapper (`llvm.emit_c_interface`). The functions
+    themselves, and private ones, become internal in LLVM IR: objects can be
+    linked with one another, and with a `main`.
+
+    MLIR's i8 says no sign; such a `dtype` is "int8 or uint8". A function that
+    returns something, or takes what DLPack has no type for, cannot be called
+    through TVM-FFI: it gets no signature, and a warning. (A result that is an
+    argument that was written has gone with bufferization.)
+
+    Before: host functions on memrefs, with the kernels that they launch. After:
+    the same, with attributes.
+
+    Example:
+
+    ```mlir
+    func.func @f(%c: memref<4xf32> {kv.name = "cache"}, %n: index)
+    ```
+    becomes, if a kernel writes `%c`,
+    ```mlir
+    func.func @f(%c: memref<4xf32> {kv.name = "cache"}, %n: index) attributes {
+      kv.signature = [
+        {dtype = "float32", name = "cache", sizes = array<i64: 4>, written},
+        {dtype = "int64"}
+      ],
+      llvm.emit_c_interface, llvm.linkage = #llvm.linkage<internal>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def KVLaunchToLLVM : Pass<"kv-launch-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "launch kernels through kvfuse's runtime";
+  let description = [{
+    Overview: host code of a GPU gets its calls of the runtime
+    (`kvfuse/Runtime/Runtime.h`). A `gpu.binary` becomes a `KVFuseModule`, with
+    the PTX or cubin in a constant; each of its kernels that is launched becomes
+    a `KVFuseKernel`. A `gpu.launch_func` becomes a call of `kvfuse_launch` with
+    the kernel, the sizes of grid and block, and the parameters: memrefs are
+    taken apart as `convert-gpu-to-nvvm` takes them apart in the kernel, and each
+    number lies at the start of a slot of 8 bytes. The slots of all launches of a
+    function are one array on its stack. The call may fail (`kv.may_fail`, see
+    `kv-trap-to-status`).
+
+    A launch must be a plain one: no cluster, no dynamic shared memory, no
+    `async`. It must not pass a `memref.global`, which is memory of the host.
+
+    Before: host functions, and kernels as `gpu.binary` with one object each.
+    After: no gpu operation.
+
+    Example:
+
+    ```mlir
+    gpu.launch_func @kernels::@k blocks in (%n, %c1, %c1)
+        threads in (%c32, %c1, %c1) args(%x : f32)
+    ```
+    becomes
+    ```mlir
+    llvm.store %x, %slots : f32, !llvm.ptr
+    %kernel = llvm.mlir.addressof @kvfuse_kernel_k : !llvm.ptr
+    %count = llvm.mlir.constant(1 : i64) : i64
+    func.call @kvfuse_launch(%kernel, %n_i64, %one, %one, %threads, %one, %one,
+                             %slots, %count)
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def KVAllocToRuntime : Pass<"kv-alloc-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "take temporaries from the caller's allocator";
+  let description = [{
+    Overview: host code of a GPU has its temporaries in memory of the device:
+    `memref.alloc` and `memref.dealloc` become calls of `kvfuse_allocate` and
+    `kvfuse_release`. The former may fail (`kv.may_fail`, see
+    `kv-trap-to-status`). Where something fails, what a function has allocated is
+    released by the runtime, when the call from outside ends.
+
+    Before: buffers of any element type, in the identity layout. After: no
+    `memref.alloc` and `memref.dealloc`.
+
+    Example:
+
+    ```mlir
+    %m = memref.alloc(%n) : memref<?xf32>
+    ```
+    becomes
+    ```mlir
+    func.call @kvfuse_allocate(%bytes, %place) : (i64, !llvm.ptr) -> ()
+    %data = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    // A descriptor with %data and %n.
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def KVExportFunctions : Pass<"kv-export-functions", "::mlir::ModuleOp"> {
+  let summary = "give functions their TVM-FFI entries";
+  let description = [{
+    Overview: each function that `kv-describe-functions` has described gets
+
+    - a constant of type `KVFuseFunction` (`kvfuse/Runtime/Runtime.h`): name,
+      arguments with name, element type, rank, static sizes and whether they are
+      written, and the kernels that it may launch, itself or by calls;
+    - the constant's entry `kvfuse_entry_NAME`, which takes an array of pointers
+      to descriptors and scalars and calls the C wrapper `_mlir_ciface_NAME`;
+    - `__tvm_ffi_NAME`, TVM-FFI's entry, which leaves the rest to `kvfuse_call` of
+      the runtime;
+    - with the option `cuda`, `__tvm_ffi_NAME_load`, which takes the number of a
+      device and loads the kernels there (`kvfuse_load`).
+
+    A byte of either sign has a type with 0 `lanes`.
+
+    Before: functions in the LLVM dialect, with C wrappers that return a status.
+    After: the same and those.
+
+    Example:
+
+    ```mlir
+    llvm.func @__tvm_ffi_f(%self: !llvm.ptr, %args: !llvm.ptr, %count: i32,
+                           %result: !llvm.ptr) -> i32 {
+      %f = llvm.mlir.addressof @kvfuse_function_f : !llvm.ptr
+      %code = llvm.call @kvfuse_call(%f, %args, %count, %result)
+          : (!llvm.ptr, !llvm.ptr, i32, !llvm.ptr) -> i32
+      llvm.return %code : i32
+    }
+    ```
+  }];
+  let options = [
+    Option<"cuda", "cuda", "bool", "false",
+           "The functions launch kernels on a CUDA device, not on the CPU">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def KVCheckLowered : Pass<"kv-check-lowered"> {
   let summary = "fail if an operation was left that cannot be translated";
   let description = [{
@@ -292,7 +435,8 @@ def KVCheckLowered : Pass<"kv-check-lowered"> {
 
     With the option `host` it looks at the code around the kernels instead, and
     fails where that reads or writes a memref: on a GPU the memory is the
-    device's. Such as the flag of a branch, if it is an element of a tensor.
+    device's. Such as the flag of a branch, if it is an element of a tensor. A
+    `memref.global` of its own, such as the counters of branches, is the host's.
   }];
   let options = [
     Option<"host", "host", "bool", "false",

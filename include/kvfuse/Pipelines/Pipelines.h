@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The way of a module, step by step. `kvfuse-compile` runs them one by one;
-// the pipelines `kvfuse-to-gpu`, `kvfuse-to-nvvm` and `kvfuse-to-cpu` of
-// `kvfuse-opt` and the plugin are the same steps in a row.
+// the pipelines `kvfuse-to-gpu`, `kvfuse-to-nvvm`, `kvfuse-to-gpu-host` and
+// `kvfuse-to-cpu` of `kvfuse-opt` and the plugin are the same steps in a row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,6 +115,10 @@ void buildGPUPipeline(mlir::OpPassManager &pm);
 /// Kernels of `module @kvfuse` to the NVVM dialect, nothing else left in a
 /// `gpu.module`.
 void buildNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// Host code of `module @kvfuse` to the LLVM dialect, with kernels that were
+/// compiled (`gpu.binary`) launched by kvfuse's runtime.
+void buildGPUHostPipeline(mlir::OpPassManager &pm);
 
 /// Kernels and host code of `module @kvfuse` to the LLVM dialect, launches as
 /// loops on the CPU.

@@ -9,10 +9,12 @@ returns null, or a message.
 
 import ctypes
 import functools
+import os
 import pathlib
 
 import torch
 
+from .compile import find_compiler
 
 #: Scalar arguments by their Python type.
 SCALARS = {
@@ -59,10 +61,23 @@ def passed(argument: torch.Tensor | float | ctypes.c_uint16 | ctypes.Structure):
     return ctypes.byref(argument)
 
 
+@functools.cache
+def load_runtime() -> ctypes.CDLL:
+    """Loads kvfuse's runtime from the folder KVFUSE_LIB_DIR, or lib beside bin.
+
+    Shared libraries name it without a path, and find it where it is loaded.
+    """
+    folder = pathlib.Path(
+        os.environ.get("KVFUSE_LIB_DIR", find_compiler().parents[1] / "lib")
+    )
+    return ctypes.CDLL(str(folder / "libkvfuse_runtime.so"))
+
+
 class Library:
     """A loaded shared library made by `kvfuse-compile --emit=shared`."""
 
     def __init__(self, path: pathlib.Path) -> None:
+        load_runtime()
         self.library = ctypes.CDLL(str(path))
 
     def call(
