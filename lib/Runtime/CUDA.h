@@ -39,7 +39,7 @@ enum CUresult : int {
   CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
 };
 
-enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
+enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 
 enum CUjit_option : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,

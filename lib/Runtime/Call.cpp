@@ -61,7 +61,7 @@ static const char *load(const KVFuseFunction &function, int32_t ordinal) {
     CUfunction loaded = nullptr;
     if (const char *message =
             getFunction(device.getDriver(), *function.kernels[i],
-                        device.getContextId(), /*stream=*/nullptr, loaded))
+                        device.getContextId(), loaded))
       return message;
   }
   return nullptr;

@@ -51,7 +51,8 @@ static std::string resolveAll(void *library, Driver &driver) {
   require("cuCtxPopCurrent_v2", driver.ctxPopCurrent);
   require("cuModuleLoadDataEx", driver.moduleLoadDataEx);
   require("cuModuleGetFunction", driver.moduleGetFunction);
-  require("cuStreamIsCapturing", driver.streamIsCapturing);
+  require("cuThreadExchangeStreamCaptureMode",
+          driver.threadExchangeStreamCaptureMode);
   require("cuLaunchKernelEx", driver.launchKernelEx);
   resolve(library, "cuFuncLoad", driver.funcLoad);
   return missing;
@@ -92,7 +93,7 @@ const char *kvfuse::runtime::getDriver(const Driver *&driver) {
 static const char *getHint(CUresult error) {
   if (error >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
       error <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
-    return kLoadBeforeCapture;
+    return "load the function before capture: call it once, or its _load";
   switch (error) {
   case CUDA_ERROR_OUT_OF_MEMORY:
     return "the device has no memory left for the kernel's code";

@@ -16,10 +16,6 @@
 
 namespace kvfuse::runtime {
 
-/// What to do about a kernel that a capture does not allow to be loaded.
-inline constexpr char kLoadBeforeCapture[] =
-    "load the function before capture: call it once, or its _load";
-
 /// The driver's functions, by their names without "cu".
 struct Driver {
   CUresult (*init)(unsigned flags);
@@ -40,7 +36,7 @@ struct Driver {
                                 const char *name);
   /// Null before CUDA 12.4.
   CUresult (*funcLoad)(CUfunction function);
-  CUresult (*streamIsCapturing)(CUstream stream, CUstreamCaptureStatus *status);
+  CUresult (*threadExchangeStreamCaptureMode)(CUstreamCaptureMode *mode);
   CUresult (*launchKernelEx)(const CUlaunchConfig *config, CUfunction function,
                              void **parameters, void **extra);
 

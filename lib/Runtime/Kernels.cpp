@@ -7,7 +7,6 @@
 
 #include "Kernels.h"
 
-#include "Message.h"
 #include <mutex>
 
 using namespace kvfuse::runtime;
@@ -41,23 +40,27 @@ template <typename Handle> struct Loaded {
 };
 using LoadedFunction = Loaded<CUfunction>;
 using LoadedModule = Loaded<CUmodule>;
+
+/// Lets the thread do for a scope what a capture forbids otherwise. Loading
+/// needs it: it is no part of what is captured, and does not wait for it.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver) : driver(driver) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  /// If this fails, loading does, which is reported.
+  void exchange() { driver.threadExchangeStreamCaptureMode(&mode); }
+
+  const Driver &driver;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
 } // namespace
 
 static std::string describe(const KVFuseKernel &kernel) {
   return std::string("kernel '") + kernel.name + "' cannot be loaded";
-}
-
-/// Asked before anything is loaded: a call that a capture forbids also spoils
-/// the capture.
-static const char *checkNoCapture(const Driver &driver,
-                                  const KVFuseKernel &kernel, CUstream stream) {
-  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (CUresult error = driver.streamIsCapturing(stream, &status))
-    return driver.fail(describe(kernel), "cuStreamIsCapturing", error);
-  if (status == CU_STREAM_CAPTURE_STATUS_NONE)
-    return nullptr;
-  return setMessage(describe(kernel) +
-                    " while its stream is captured: " + kLoadBeforeCapture);
 }
 
 static const char *loadModule(const Driver &driver, const KVFuseKernel &kernel,
@@ -89,13 +92,14 @@ static const char *loadFunction(const Driver &driver, KVFuseKernel &kernel,
   function = LoadedFunction::find(kernel.state, contextId);
   if (function)
     return nullptr;
+  RelaxedCapture relaxed(driver);
   CUmodule module = nullptr;
   if (const char *message = loadModule(driver, kernel, contextId, module))
     return message;
   if (CUresult error = driver.moduleGetFunction(&function, module, kernel.name))
     return driver.fail(describe(kernel), "cuModuleGetFunction", error);
-  // A driver that loads lazily would otherwise do so at the first launch, which
-  // may be captured.
+  // A driver that loads lazily would otherwise do so at the first launch, where
+  // a capture forbids it.
   if (driver.funcLoad)
     if (CUresult error = driver.funcLoad(function))
       return driver.fail(describe(kernel), "cuFuncLoad", error);
@@ -105,12 +109,10 @@ static const char *loadFunction(const Driver &driver, KVFuseKernel &kernel,
 
 const char *kvfuse::runtime::getFunction(const Driver &driver,
                                          KVFuseKernel &kernel,
-                                         uint64_t contextId, CUstream stream,
+                                         uint64_t contextId,
                                          CUfunction &function) {
   function = LoadedFunction::find(kernel.state, contextId);
   if (function)
     return nullptr;
-  if (const char *message = checkNoCapture(driver, kernel, stream))
-    return message;
   return loadFunction(driver, kernel, contextId, function);
 }

@@ -14,14 +14,13 @@
 namespace kvfuse::runtime {
 
 /// Sets `function` to `kernel` in the current context, whose id is `contextId`,
-/// and loads it, and its module, if this is the first time. A capture by
-/// `stream` forbids that. Returns null, or a message.
+/// and loads it, and its module, if this is the first time. Returns null, or a
+/// message.
 ///
 /// What is loaded stays until its context is destroyed: a captured graph may
 /// hold it.
 const char *getFunction(const Driver &driver, KVFuseKernel &kernel,
-                        uint64_t contextId, CUstream stream,
-                        CUfunction &function);
+                        uint64_t contextId, CUfunction &function);
 
 } // namespace kvfuse::runtime
 

@@ -53,7 +53,7 @@ const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
   auto *stream = static_cast<CUstream>(call.stream);
   CUfunction function = nullptr;
   if (const char *message =
-          getFunction(*driver, *kernel, call.contextId, stream, function))
+          getFunction(*driver, *kernel, call.contextId, function))
     return message;
 
   StackBuffer<void *, 128> addresses(numParameters);

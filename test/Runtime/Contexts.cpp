@@ -51,17 +51,19 @@ static void testDevices() {
 static void testReset() {
   Tensor here(kInt64, {4});
   Tensor there(kInt64, {4}, {kDLCUDA, 1});
+  // The tensors are gone with their context.
   // CHECK-LABEL: after a reset of the current device
-  // CHECK-NEXT: cuDevicePrimaryCtxRetain: device 0
-  // CHECK-NEXT: cuCtxPushCurrent: context 3 of device 0
+  // CHECK-NEXT: RuntimeError: no CUDA context can be used in this thread: cuCtxGetId returned CUDA_ERROR_CONTEXT_IS_DESTROYED; the device's context, or the stream, was destroyed
+  fakeResetDevice(0);
+  call("after a reset of the current device", kvfuse_call, kWrite, {here});
+  // CHECK-LABEL: with tensors made since
   // CHECK-NEXT: cuModuleLoadDataEx
   // CHECK-NEXT: cuModuleGetFunction: 'write0' in context 3
   // CHECK-NEXT: cuLaunchKernelEx: 'write0' in context 3
-  // CHECK-NEXT: cuCtxPopCurrent: context 3
   // CHECK-NEXT: ended
-  fakeResetDevice(0);
-  call("after a reset of the current device", kvfuse_call, kWrite, {here});
-  // CHECK-LABEL: after a reset of a device that was retained
+  fakeSetDevice(0);
+  call("with tensors made since", kvfuse_call, kWrite, {here});
+  // CHECK-LABEL: after a reset of another device
   // CHECK-NEXT: cuDevicePrimaryCtxRetain: device 1
   // CHECK-NEXT: cuCtxPushCurrent: context 4 of device 1
   // CHECK-NEXT: cuModuleLoadDataEx
@@ -70,27 +72,26 @@ static void testReset() {
   // CHECK-NEXT: cuCtxPopCurrent: context 4
   // CHECK-NEXT: ended
   fakeResetDevice(1);
-  call("after a reset of a device that was retained", kvfuse_call, kWrite,
-       {there});
+  call("after a reset of another device", kvfuse_call, kWrite, {there});
 }
 
 static void testLoad() {
   // CHECK-LABEL: load
-  // CHECK-NEXT: cuCtxPushCurrent: context 3 of device 0
-  // CHECK-NEXT: cuModuleGetFunction: 'other0' in context 3
-  // CHECK-NEXT: cuCtxPopCurrent: context 3
+  // CHECK-NEXT: cuCtxPushCurrent: context 4 of device 1
+  // CHECK-NEXT: cuModuleGetFunction: 'other0' in context 4
+  // CHECK-NEXT: cuCtxPopCurrent: context 4
   // CHECK-NEXT: ended
   static KVFuseKernel other = {&module, "other0", 0, nullptr};
   static KVFuseKernel *const kernels[] = {&kernel, &other};
   KVFuseFunction function = kWrite;
   function.kernels = kernels;
   function.num_kernels = 2;
-  call("load", kvfuse_load, function, {integer(0)});
+  call("load", kvfuse_load, function, {integer(1)});
   // CHECK-LABEL: load once more
   // CHECK-NEXT: cuCtxPushCurrent
   // CHECK-NEXT: cuCtxPopCurrent
   // CHECK-NEXT: ended
-  call("load once more", kvfuse_load, function, {integer(0)});
+  call("load once more", kvfuse_load, function, {integer(1)});
 }
 
 /// Eight threads call a function that is not loaded yet, on both devices.

@@ -45,6 +45,12 @@ static const char *launchMany() {
                        int64_t(parameters.size()));
 }
 
+static const char *launchCaptured() {
+  static KVFuseModule module = {"code", 5, nullptr};
+  static KVFuseKernel kernel = {&module, "captured0", 0, nullptr};
+  return kvfuse_launch(&kernel, 1, 1, 1, 1, 1, 1, nullptr, 0);
+}
+
 static void printMessage(const char *message) {
   std::printf("  %s\n", message ? message : "no message");
 }
@@ -74,6 +80,19 @@ int main() {
   TVMFFIStreamHandle original = nullptr;
   TVMFFIEnvSetStream(kDLCUDA, 0, reinterpret_cast<void *>(0x1234), &original);
   call("on the caller's stream", kvfuse_call, kFunction, {slots});
+
+  // A capture allows no load, but the thread may ask for it.
+  // CHECK-LABEL: first call in a capture
+  // CHECK-NEXT: cuModuleLoadDataEx: 'code'
+  // CHECK-NEXT: cuModuleGetFunction: 'captured0' in context 1
+  // CHECK-NEXT: cuLaunchKernelEx: 'captured0'
+  // CHECK-NEXT: no message
+  // CHECK-NEXT: capture mode 0
+  std::printf("first call in a capture\n");
+  fakeCapture(true);
+  printMessage(launchCaptured());
+  fakeCapture(false);
+  std::printf("  capture mode %d\n", fakeCaptureMode());
 
   // CHECK-LABEL: outside of a call
   // CHECK-NEXT: cuLaunchKernelEx: 'plain2' in context 1, {{.*}} stream 0,

@@ -20,16 +20,18 @@
 #include <vector>
 
 // NOLINTBEGIN(readability-identifier-naming): the driver's names.
+/// The primary context of a device. A reset device gets the same handle again,
+/// with another id, as a real one does.
 struct CUctx_st {
   int device;
   unsigned long long id;
-  bool isDestroyed;
+  bool isActive;
 };
 struct CUmod_st {
-  CUcontext context;
+  unsigned long long contextId;
 };
 struct CUfunc_st {
-  CUcontext context;
+  unsigned long long contextId;
   std::string name;
 };
 
@@ -37,11 +39,11 @@ namespace {
 struct State {
   std::map<std::string, int> errors;
   std::map<std::string, int> counts;
+  CUctx_st contexts[2] = {{0, 0, false}, {1, 0, false}};
+  unsigned long long numContexts = 0;
   /// Handles stay valid, so that a use after a context's end is seen.
-  std::deque<CUctx_st> contexts;
   std::deque<CUmod_st> modules;
   std::deque<CUfunc_st> functions;
-  CUcontext primary[2] = {};
   bool isCapturing = false;
   bool isPrinted = true;
 };
@@ -50,6 +52,8 @@ struct State {
 static std::mutex mutex;
 static State state;
 static thread_local std::vector<CUcontext> stack;
+/// Threads begin with the strictest.
+static thread_local CUstreamCaptureMode captureMode = {};
 
 /// Counts a call and prints it. Returns the error that the test wants of it.
 __attribute__((format(printf, 2, 3))) static CUresult
@@ -72,17 +76,15 @@ static CUcontext getCurrent() { return stack.empty() ? nullptr : stack.back(); }
 static CUresult checkCurrent() {
   if (!getCurrent())
     return CUDA_ERROR_INVALID_CONTEXT;
-  return getCurrent()->isDestroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                                   : CUDA_SUCCESS;
+  return getCurrent()->isActive ? CUDA_SUCCESS
+                                : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 static CUcontext retain(CUdevice device) {
-  CUcontext &primary = state.primary[device];
-  if (!primary) {
-    state.contexts.push_back({device, state.contexts.size() + 1, false});
-    primary = &state.contexts.back();
-  }
-  return primary;
+  CUctx_st &context = state.contexts[device];
+  if (!context.isActive)
+    context = {device, ++state.numContexts, true};
+  return &context;
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,9 +103,7 @@ int fakeCount(const char *function) {
 
 void fakeResetDevice(int device) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (CUcontext context = state.primary[device])
-    context->isDestroyed = true;
-  state.primary[device] = nullptr;
+  state.contexts[device].isActive = false;
 }
 
 void fakeSetDevice(int device) {
@@ -115,6 +115,8 @@ void fakeCapture(bool isCapturing) {
   std::lock_guard<std::mutex> lock(mutex);
   state.isCapturing = isCapturing;
 }
+
+int fakeCaptureMode() { return captureMode; }
 
 void fakePrint(bool isPrinted) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -173,7 +175,7 @@ FAKE_CUDA_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context,
 FAKE_CUDA_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *,
                                                   int *active) {
   std::lock_guard<std::mutex> lock(mutex);
-  *active = state.primary[device] != nullptr;
+  *active = state.contexts[device].isActive;
   return record("cuDevicePrimaryCtxGetState", "");
 }
 
@@ -181,8 +183,9 @@ FAKE_CUDA_API CUresult cuCtxGetDevice(CUdevice *device) {
   std::lock_guard<std::mutex> lock(mutex);
   if (CUresult error = record("cuCtxGetDevice", ""))
     return error;
-  if (CUresult error = checkCurrent())
-    return error;
+  // Of a destroyed context, too.
+  if (!getCurrent())
+    return CUDA_ERROR_INVALID_CONTEXT;
   *device = getCurrent()->device;
   return CUDA_SUCCESS;
 }
@@ -226,18 +229,22 @@ FAKE_CUDA_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
         std::strcpy(static_cast<char *>(values[i]), "ptxas: line 7 is wrong");
     return error;
   }
-  state.modules.push_back({getCurrent()});
+  if (state.isCapturing && captureMode != CU_STREAM_CAPTURE_MODE_RELAXED)
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (CUresult error = checkCurrent())
+    return error;
+  state.modules.push_back({getCurrent()->id});
   *module = &state.modules.back();
-  return checkCurrent();
+  return CUDA_SUCCESS;
 }
 
 FAKE_CUDA_API CUresult cuModuleGetFunction(CUfunction *function,
                                            CUmodule module, const char *name) {
   std::lock_guard<std::mutex> lock(mutex);
-  state.functions.push_back({module->context, name});
+  state.functions.push_back({module->contextId, name});
   *function = &state.functions.back();
   return record("cuModuleGetFunction", "'%s' in context %llu", name,
-                module->context->id);
+                module->contextId);
 }
 
 FAKE_CUDA_API CUresult cuFuncLoad(CUfunction) {
@@ -245,11 +252,11 @@ FAKE_CUDA_API CUresult cuFuncLoad(CUfunction) {
   return record("cuFuncLoad", "");
 }
 
-FAKE_CUDA_API CUresult cuStreamIsCapturing(CUstream,
-                                           CUstreamCaptureStatus *status) {
+FAKE_CUDA_API CUresult
+cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   std::lock_guard<std::mutex> lock(mutex);
-  *status = CUstreamCaptureStatus(state.isCapturing);
-  return record("cuStreamIsCapturing", "");
+  std::swap(captureMode, *mode);
+  return record("cuThreadExchangeStreamCaptureMode", "");
 }
 
 /// The last character of a kernel's name is the number of its parameters.
@@ -274,12 +281,12 @@ FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
   std::lock_guard<std::mutex> lock(mutex);
   if (CUresult error = checkCurrent())
     return error;
-  if (function->context != getCurrent())
+  if (function->contextId != getCurrent()->id)
     return CUDA_ERROR_INVALID_HANDLE;
   return record("cuLaunchKernelEx",
                 "'%s' in context %llu, grid %u %u %u, block %u %u %u, shared "
                 "%u, stream %llu, attributes %s, parameters%s",
-                function->name.c_str(), function->context->id, config->gridDimX,
+                function->name.c_str(), function->contextId, config->gridDimX,
                 config->gridDimY, config->gridDimZ, config->blockDimX,
                 config->blockDimY, config->blockDimZ, config->sharedMemBytes,
                 reinterpret_cast<unsigned long long>(config->hStream),

@@ -26,8 +26,11 @@ FAKE_CUDA_API void fakeResetDevice(int device);
 /// cudaSetDevice does.
 FAKE_CUDA_API void fakeSetDevice(int device);
 
-/// Do streams capture?
+/// Is a stream captured, in the mode that forbids most?
 FAKE_CUDA_API void fakeCapture(bool isCapturing);
+
+/// The thread's CUstreamCaptureMode.
+FAKE_CUDA_API int fakeCaptureMode();
 
 /// Are calls printed? They are at first.
 FAKE_CUDA_API void fakePrint(bool isPrinted);
