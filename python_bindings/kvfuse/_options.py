@@ -32,6 +32,7 @@ class Options:
     assume_aligned: bool = False
     unit_stride_only: bool = False
     no_versioning: bool = False
+    keep_callers: bool = False
     count_branches: bool = False
 
     def __post_init__(self) -> None:

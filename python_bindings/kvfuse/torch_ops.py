@@ -11,46 +11,17 @@ took from its cache, in another process, finds it. The compiler has a cache of i
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import functools
-import json
 import operator
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch._higher_order_ops.auto_functionalize import auto_functionalized_v2
 from torch.fx import Graph, Node
 
-from . import _driver
 from .rewrite import Emit, Operands, Site
-
-
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """The text of `module @kvfuse`, and what it is compiled for."""
-
-    text: str
-    target: str
-
-    def encode(self) -> str:
-        """The program as one word."""
-        packed = zlib.compress(json.dumps(dataclasses.astuple(self)).encode(), 9)
-        return base64.b85encode(packed).decode()
-
-    @staticmethod
-    def decode(word: str) -> Program:
-        """The program that `encode` made `word` of."""
-        return Program(*json.loads(zlib.decompress(base64.b85decode(word))))
-
-
-@functools.cache
-def load(program: Program) -> Mapping[str, Callable[..., None]]:
-    """The functions of `program` by name."""
-    output = _driver.compile(program.text, target=program.target, emit="obj")
-    return _driver.load(output.data)
+from .torch_program import Program, load
 
 
 def key(callee: str, order: str, program: Program) -> str:
@@ -59,14 +30,14 @@ def key(callee: str, order: str, program: Program) -> str:
     `order` says where each argument comes from: "c" is the next cache, "t" the next
     tensor, "i" the next integer.
     """
-    return f"{callee}:{order}:{program.encode()}"
+    return f"{callee}:{order}:{program.word}"
 
 
 @functools.cache
 def _find(function: str) -> tuple[Callable[..., None], str]:
     """The function that `key` made the word `function` of, and its order."""
     callee, order, program = function.split(":", 2)
-    return load(Program.decode(program))[callee], order
+    return load(Program.from_word(program))[callee], order
 
 
 def _arguments(
@@ -132,6 +103,13 @@ def _sort_operands(site: Site, operands: Operands) -> tuple[str, list, list, lis
     return order, kinds["c"], kinds["t"], kinds["i"]
 
 
+def _copy_trace(site: Site, call: Node) -> None:
+    """Has `call` come from where the last write of `site` came from."""
+    trace = site.writes[-1].meta.get("stack_trace")
+    if trace is not None:
+        call.meta["stack_trace"] = trace
+
+
 def emit_in_place(program: Program) -> Emit:
     """Makes calls that change their operands, for graphs that run as they are."""
 
@@ -140,6 +118,7 @@ def emit_in_place(program: Program) -> Emit:
         function = key(site.callee, order, program)
         call = graph.call_function(write, (function, caches, tensors, integers))
         call.meta["val"] = None
+        _copy_trace(site, call)
         return caches
 
     return emit
@@ -166,6 +145,7 @@ def emit_functional(program: Program) -> Emit:
         )
         results = _fake_results(caches)
         call.meta["val"] = (None, *results)
+        _copy_trace(site, call)
         nodes = []
         for i, result in enumerate(results):
             node = graph.call_function(operator.getitem, (call, i + 1))
