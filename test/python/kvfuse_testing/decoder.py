@@ -9,6 +9,7 @@ B pages of S tokens. Caches are [B, G, S, D] ("HND") or [B, S, G, D] ("NHD").
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -24,7 +25,7 @@ class Shape:
     kv_heads: int = 2
     head_dim: int = 16
     vocabulary: int = 61
-    pages: int = 6
+    pages: int = 7
     page_size: int = 8
     table: int = 2
     """Pages of one sequence."""
@@ -190,6 +191,12 @@ class Decoder(nn.Module):
         return self.head(x)
 
 
+def make_decoder(shape: Shape, layout: str, device: str = "cpu") -> Decoder:
+    """A decoder with the same random weights each time, for inference."""
+    torch.manual_seed(0)
+    return Decoder(shape, layout).to(device).requires_grad_(False)
+
+
 def make_step(
     shape: Shape, tokens: int, device: str = "cpu"
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -205,3 +212,12 @@ def make_step(
     ids = torch.arange(tokens) * 7 % shape.vocabulary
     moved = [x.to(device) for x in (ids, slots.to(torch.int32), positions, table)]
     return moved[0], moved[1], moved[2], moved[3]
+
+
+def run(
+    model: Callable[..., torch.Tensor], shape: Shape, caches: Caches, tokens: int = 3
+) -> torch.Tensor:
+    """Logits [T, vocabulary] of a step of `tokens` sequences."""
+    device = caches.buffers[0].device.type
+    ids, slots, positions, table = make_step(shape, tokens, device)
+    return model(ids, caches.keys, caches.values, slots, positions, table)

@@ -8,10 +8,20 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator
 
-import kvfuse.torch
 import torch
 
+import kvfuse.torch
+
 WRITE = torch.ops.kvfuse.write.default
+
+#: What a write is made of, by the decoder's line that it comes from. What goes
+#: in and out of the graph comes from no line.
+CHAIN = (
+    "slots = slots.to(torch.int64)",
+    "page, offset = slots // page_size, slots % page_size",
+    "cache[page, :, offset, :] = rows.to(cache.dtype)",
+    "cache[page, offset] = rows.to(cache.dtype)",
+)
 
 
 @dataclasses.dataclass(frozen=True)
