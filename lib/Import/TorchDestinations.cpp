@@ -95,9 +95,8 @@ LogicalResult torch::checkDestination(Operation *op, const RowWrite &write,
     return failure();
   }
   Operation *maker = view.base.getDefiningOp();
-  if (maker &&
-      (isAtenOp(maker) || getTorchName(maker) == "torch.vtensor.literal")) {
-    bool isUpdate = maker->getNumOperands() > 0 && takesCache(maker);
+  if (maker && isTorchOp(maker)) {
+    bool isUpdate = isAtenOp(maker) && takesCache(maker);
     why = {isUpdate ? Refusal::NotAScatter : Refusal::CacheCopied,
            "writes a tensor that " + getTorchName(maker).str() + " has made",
            "write the cache itself", maker->getLoc()};

@@ -3,6 +3,8 @@
 """Tensors of a graph that share memory, and graphs without writes in place."""
 
 import itertools
+import operator
+from collections.abc import Sequence
 
 import torch
 from torch._guards import detect_fake_mode
@@ -75,11 +77,31 @@ def find_untraced(graph: torch.fx.Graph) -> torch.fx.Node | None:
     return None
 
 
+class _LiftedInterpreter(torch.fx.Interpreter):
+    """Runs a graph that takes the tensors of its module as further arguments."""
+
+    def __init__(self, module: torch.fx.GraphModule, lifted: Sequence[str]) -> None:
+        super().__init__(module)
+        self._names = lifted
+        self._lifted: dict[str, object] = {}
+
+    def run_lifted(self, *arguments: object) -> object:
+        count = len(arguments) - len(self._names)
+        self._lifted = dict(zip(self._names, arguments[count:], strict=True))
+        return self.run(*arguments[:count])
+
+    def get_attr(self, target: str, args: tuple, kwargs: dict) -> object:
+        if target in self._lifted:
+            return self._lifted[target]
+        return super().get_attr(target, args, kwargs)
+
+
 def functional_graph(
-    module: torch.fx.GraphModule, cause: torch.fx.Node
+    module: torch.fx.GraphModule, lifted: Sequence[str], cause: torch.fx.Node
 ) -> torch.fx.GraphModule:
     """The same program without writes in place but for a last `copy_` into each
-    argument that it changes, by torch.func.functionalize. `cause` is why."""
+    argument that it changes, by torch.func.functionalize. Attributes of the names
+    `lifted` are arguments after the others. `cause` is why this is needed."""
     placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
     for node in placeholders:
         if "val" not in node.meta:
@@ -89,26 +111,24 @@ def functional_graph(
                 "function with torch.export.export or make_fx",
             )
     values = [node.meta["val"] for node in placeholders]
-    interpreter = torch.fx.Interpreter(module)
-
-    def run(*arguments: object) -> object:
-        return interpreter.run(*arguments)
-
+    values += [operator.attrgetter(name)(module) for name in lifted]
     mode = detect_fake_mode(values) or torch._subclasses.FakeTensorMode()
+    interpreter = _LiftedInterpreter(module, lifted)
     with mode, torch.fx.traceback.preserve_node_meta():
         fakes = [
             mode.from_tensor(value) if isinstance(value, torch.Tensor) else value
             for value in values
         ]
         try:
-            trace = make_fx(torch.func.functionalize(run), tracing_mode="real")
-            traced = trace(*fakes)
+            functional = torch.func.functionalize(interpreter.run_lifted)
+            traced = make_fx(functional, tracing_mode="real")(*fakes)
         except Exception as error:
             raise GraphImportError(
                 cause, f"the graph cannot be made functional: {error}"
             ) from error
-    names = [node.name for node in placeholders]
-    new = [n for n in traced.graph.nodes if n.op == "placeholder"]
-    for node, name in zip(new, names, strict=True):
-        node.name = name
+    # Views that torch has made for versions that nobody reads.
+    traced.graph.eliminate_dead_code()
+    new = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    for node, old in zip(new, placeholders, strict=False):
+        node.name = old.name
     return traced

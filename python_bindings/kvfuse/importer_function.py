@@ -31,6 +31,9 @@ _SCALAR_TWINS = {
     "torch.aten.sub.Tensor": "torch.aten.sub.Scalar",
 }
 
+#: Says that results share no memory with operands.
+_NEW_RESULTS = "kv.new_results"
+
 #: What Python's operators on sizes are in TorchScript.
 _INT_OPERATORS: dict[Callable, str] = {
     operator.add: "add",
@@ -174,10 +177,12 @@ class FunctionImporter:
         if written:
             self._import_write(node, name, operands, written)
             return
-        is_strided = target.namespace == "aten" and "as_strided" in target.__name__
+        is_known = target.namespace in ("aten", "prims")
         # Strides count from the start of memory, which a type does not know.
-        known = not is_strided or _is_plain(_example(actuals[0]))
-        self._add(node, name, operands, is_known=known)
+        if "as_strided" in name and not _is_plain(_example(actuals[0])):
+            name = name.replace("torch.aten.", "torch.memory.")
+            is_known = False
+        self._add(node, name, operands, is_known)
 
     def _import_opaque(
         self, name: str, node: torch.fx.Node, written: Sequence[torch.fx.Node] = ()
@@ -185,7 +190,7 @@ class FunctionImporter:
         location = node_location(node)
         actuals = [*node.args, *node.kwargs.values()]
         operands = [self._operands.convert(actual, location) for actual in actuals]
-        self._add(node, name, operands, False, written)
+        self._add(node, name, operands, written=written)
 
     def _import_python(self, node: torch.fx.Node) -> None:
         """Python's arithmetic on sizes."""
@@ -194,7 +199,7 @@ class FunctionImporter:
         if name and set(kinds) == {types.INT}:
             location = node_location(node)
             operands = [self._operands.convert(a, location) for a in node.args]
-            self._add(node, f"torch.aten.{name}.int", operands)
+            self._add(node, f"torch.aten.{name}.int", operands, is_known=True)
         else:
             name = getattr(node.target, "__name__", str(node.target))
             self._import_opaque(f"torch.python.{name}", node)
@@ -227,7 +232,7 @@ class FunctionImporter:
             (value,) = self.block.add(name, operands, kinds, location)
             self._versions.write(written[0], value)
         else:
-            self._add(node, name, operands, False, written)
+            self._add(node, name, operands, written=written)
 
     # Results
 
@@ -236,7 +241,7 @@ class FunctionImporter:
         node: torch.fx.Node,
         name: str,
         operands: Sequence[Value],
-        is_known: bool = True,
+        is_known: bool = False,
         written: Sequence[torch.fx.Node] = (),
     ) -> None:
         """Adds the operation, its results, and the next versions of `written`."""
@@ -246,29 +251,18 @@ class FunctionImporter:
         kinds += [self._resolve(tensor).type for tensor in written]
         names = result_names(node, results)
         names += [self._versions.first(tensor).name for tensor in written]
-        in_dialect = is_known and name.startswith(("torch.aten.", "torch.prims."))
-        if in_dialect and _returns_list(node):
-            values = self._unpack(node, name, operands, kinds, names)
+        location = results_location(names, node)
+        mark = _NEW_RESULTS if schema.makes_new_tensors(node) else ""
+        add = self.block.add if is_known else self.block.opaque
+        if _returns_list(node):
+            packed = add(name, operands, [types.LIST], location, mark=mark)
+            values = self.block.add("torch.prim.ListUnpack", packed, kinds, location)
         else:
-            add = self.block.add if in_dialect else self.block.opaque
-            values = add(name, operands, kinds, results_location(names, node))
+            values = add(name, operands, kinds, location, mark=mark)
         own = values[: len(examples)]
         self._versions.define(node, pytree.tree_unflatten(own, tree))
         for tensor, value in zip(written, values[len(examples) :], strict=True):
             self._versions.write(tensor, value)
-
-    def _unpack(
-        self,
-        node: torch.fx.Node,
-        name: str,
-        operands: Sequence[Value],
-        kinds: Sequence[str],
-        names: Sequence[str],
-    ) -> list[Value]:
-        """An operator whose one result is a list, and the elements of that."""
-        packed = self.block.add(name, operands, [types.LIST], node_location(node))
-        location = results_location(names, node)
-        return self.block.add("torch.prim.ListUnpack", packed, kinds, location)
 
 
 def _call_name(node: torch.fx.Node) -> str:

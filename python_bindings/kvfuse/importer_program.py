@@ -107,10 +107,11 @@ def read_exported(program: torch.export.ExportedProgram) -> Program:
             updates.append((by_target[is_user, spec.target], value))
         else:
             outputs.append(value)
+    attributes, more = _read_attributes(graph)
     return Program(
         program.graph_module,
-        tuple(inputs),
-        constants,
+        (*inputs, *attributes),
+        constants | more,
         tuple(updates),
         tuple(outputs),
         returns_updated=True,
@@ -131,8 +132,11 @@ def _read_attributes(
             continue
         value, target = schema.read_attribute(node), str(node.target)
         is_constant = _CONSTANT_NAME.search(target) and target not in written_targets
-        if not isinstance(value, torch.Tensor) or (is_constant and _is_literal(value)):
+        if is_constant and _is_literal(value):
             constants[node] = value
+        elif not isinstance(value, torch.Tensor):
+            # A graph that a higher-order operator takes, or a script object.
+            constants[node] = target
         elif target not in inputs:
             inputs[target] = Input(node, target, "attribute", target)
     return list(inputs.values()), constants
@@ -141,16 +145,18 @@ def _read_attributes(
 def read_graph(module: torch.fx.GraphModule) -> Program:
     """A graph of operators, as make_fx, AOTAutograd and Inductor make them. One with
     writes through views, or that calls modules and methods, is traced anew."""
+    attributes, constants = _read_attributes(module.graph)
+    targets = [attribute.target for attribute in attributes]
     cause = find_untraced(module.graph) or find_shared_write(module.graph)
     if cause is not None:
-        module = functional_graph(module, cause)
+        module = functional_graph(module, targets, cause)
+        attributes, constants = _read_attributes(module.graph)
     graph = module.graph
-    inputs = [
-        Input(node, node.name, "user", node.name)
-        for node in graph.nodes
-        if node.op == "placeholder"
-    ]
-    attributes, constants = _read_attributes(graph)
+    nodes = [node for node in graph.nodes if node.op == "placeholder"]
+    users = len(nodes) - (len(targets) if cause is not None else 0)
+    inputs = [Input(node, node.name, "user", node.name) for node in nodes[:users]]
+    lifted = zip(nodes[users:], targets, strict=False)
+    inputs += [Input(node, name, "attribute", name) for node, name in lifted]
     outputs = pytree.tree_leaves(graph.output_node().args[0])
     return Program(
         module,

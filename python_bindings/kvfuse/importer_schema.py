@@ -129,3 +129,49 @@ def viewed_nodes(node: torch.fx.Node) -> list[torch.fx.Node]:
         and ("*" in shared or formal.alias_info.before_set & shared)
         for viewed in nodes_in(actual)
     ]
+
+
+def makes_new_tensors(node: torch.fx.Node) -> bool:
+    """Are the results of an operator in memory of their own, by its schema and by
+    the storages of the traced tensors? Composite operators may hand on what they
+    take, and so does `_unsafe_view`."""
+    if not is_operator(node) or node.target is torch.ops.aten._unsafe_view.default:
+        return False
+    schema = node.target._schema
+    formals = (*schema.arguments, *schema.returns)
+    if any(formal.alias_info is not None for formal in formals):
+        return False
+    key = "CompositeImplicitAutograd"
+    if torch._C._dispatch_has_kernel_for_dispatch_key(node.target.name(), key):
+        return False
+    taken = [n.meta.get("val") for n in node.all_input_nodes]
+    return not _storages(taken) & _storages(node.meta.get("val"))
+
+
+def _storages(values: Any) -> set[int]:
+    """The storages of the dense tensors in `values`."""
+    return {
+        value.untyped_storage()._cdata
+        for value in pytree.tree_leaves(values)
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided
+    }
+
+
+def functionalized_base(node: torch.fx.Node) -> torch.fx.Node | None:
+    """The tensor of which `node`, a result that `auto_functionalized` has for a
+    written operand, is the next version, or None."""
+    if not is_getitem(node) or not is_higher_order(node.args[0]):
+        return None
+    call, index = node.args
+    name = call.target.name()
+    if not name.startswith("auto_functionalized"):
+        return None
+    schema = call.args[0]._schema
+    # An operator that returns nothing has a None in front.
+    index -= max(1, len(schema.returns))
+    if name == "auto_functionalized_v2":
+        written = call.kwargs["_all_bases"]
+    else:
+        written = [call.kwargs[a.name] for a in schema.arguments if is_written(a)]
+    base = written[index] if 0 <= index < len(written) else None
+    return base if isinstance(base, torch.fx.Node) else None

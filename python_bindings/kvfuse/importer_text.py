@@ -44,8 +44,10 @@ class Block:
         results: Sequence[str],
         location: str,
         attributes: Mapping[str, str] | None = None,
+        mark: str = "",
     ) -> list[Value]:
-        """Adds an operation; `results` are types, `attributes` MLIR text."""
+        """Adds an operation; `results` are types, `attributes` MLIR text. `mark` is a
+        unit attribute of somebody else's dialect."""
         names = [f"%{self._count}"]
         left = ""
         if results:
@@ -59,10 +61,11 @@ class Block:
             pairs = ", ".join(f"{key} = {text}" for key, text in attributes.items())
             properties = f" <{{{pairs}}}>"
         inputs = ", ".join(value.name for value in operands)
+        marked = f" {{{mark}}}" if mark else ""
         takes = ", ".join(value.type for value in operands)
         gives = results[0] if len(results) == 1 else f"({', '.join(results)})"
         self._lines.append(
-            f"    {left}{quote(name)}({inputs}){properties} : "
+            f"    {left}{quote(name)}({inputs}){properties}{marked} : "
             f"({takes}) -> {gives} {location}"
         )
         return [Value(*pair) for pair in zip(names, results, strict=True)]
@@ -74,10 +77,11 @@ class Block:
         results: Sequence[str],
         location: str,
         attributes: Mapping[str, str] | None = None,
+        mark: str = "",
     ) -> list[Value]:
         """Adds an operation that is no operation of the Torch dialect."""
         attributes = {"name": quote(name), **(attributes or {})}
-        return self.add("torch.operator", operands, results, location, attributes)
+        return self.add("torch.operator", operands, results, location, attributes, mark)
 
     def text(self) -> str:
         """The operations, one a line."""

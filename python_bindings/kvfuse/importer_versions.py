@@ -83,7 +83,8 @@ class Versions:
             if contents is self.first(tensor):
                 return True
             if not schema.is_operator(contents):
-                return False
+                contents = schema.functionalized_base(contents)
+                continue
             name = contents.target._schema.name
             if name.partition("::")[2] not in VERSIONS:
                 return False

@@ -224,6 +224,27 @@ func.func @opaque(%cache: !torch.vtensor<[6,3,4,8],bf16>, %other: !torch.vtensor
 
 // -----
 
+// What such an operation has made, or written in place, is not known to be the
+// argument: a write of it stays.
+
+// CHECK-LABEL: func.func @after_opaque(
+// CHECK:         kv.write
+// CHECK:         torch.vendor.write
+// CHECK-NOT:     kv.write
+// CHECK:         "torch.aten.index_put"
+func.func @after_opaque(%cache: !torch.vtensor<[6,8],bf16>, %slots: !torch.vtensor<[5],si64>, %rows: !torch.vtensor<[5,8],bf16>) -> !torch.vtensor<[6,8],bf16> {
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %list = "torch.prim.ListConstruct"(%slots) : (!torch.vtensor<[5],si64>) -> !torch.list<vtensor>
+  %0 = "torch.aten.index_put"(%cache, %list, %rows, %false) : (!torch.vtensor<[6,8],bf16>, !torch.list<vtensor>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[6,8],bf16>
+  // expected-remark @below {{opaque-op}}
+  %1 = "torch.operator"(%0, %rows) <{name = "torch.vendor.write"}> : (!torch.vtensor<[6,8],bf16>, !torch.vtensor<[5,8],bf16>) -> !torch.vtensor<[6,8],bf16>
+  // expected-remark-re @below {{[Missed] cache-copied {{.*}}Reason="writes a tensor that torch.vendor.write has made"{{.*}}}}
+  %2 = "torch.aten.index_put"(%1, %list, %rows, %false) : (!torch.vtensor<[6,8],bf16>, !torch.list<vtensor>, !torch.vtensor<[5,8],bf16>, !torch.bool) -> !torch.vtensor<[6,8],bf16>
+  return %2 : !torch.vtensor<[6,8],bf16>
+}
+
+// -----
+
 // An index that counts up from a constant, also where torch-mlir has indexed the
 // dimensions of rows as well.
 

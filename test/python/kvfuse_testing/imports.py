@@ -14,7 +14,8 @@ from torch_mlir import fx
 
 from .compile import Compiler
 
-_ARGUMENT_NAME = re.compile(r' \{kv\.name = "[^"]*"\}')
+#: What torch-mlir does not say.
+_MARKS = re.compile(r' \{kv\.name = "[^"]*"\}| \{kv\.new_results\}')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,10 +28,10 @@ class Outcome:
     error: str = ""
 
 
-def compile_kv(
+def _report(
     compiler: Compiler, text: str, mutates: Sequence[int], *options: str
-) -> Outcome:
-    """Compiles a module for the CPU up to the fused operations."""
+) -> tuple[str, list[dict], str]:
+    """The kv IR, the report's functions and the messages."""
     report = compiler.folder / f"{uuid.uuid4()}.report"
     done = compiler.run(
         *("-", "--emit=kv", "--target=cpu", "-o", "-", f"--report={report}"),
@@ -39,14 +40,28 @@ def compile_kv(
         text=text,
     )
     if done.returncode:
-        return Outcome("", [], done.stderr.decode())
+        return "", [], done.stderr.decode()
     functions = json.loads(report.read_text())["functions"]
+    return done.stdout.decode(), functions, ""
+
+
+def compile_kv(
+    compiler: Compiler, text: str, mutates: Sequence[int], *options: str
+) -> Outcome:
+    """Compiles a module for the CPU up to the fused operations."""
+    shown, functions, error = _report(compiler, text, mutates, *options)
     for function in functions:
         # Values are named by their locations.
         function.pop("calls", None)
         for entry in (*function["fused"], *function["refused"]):
             entry.pop("location", None)
-    return Outcome(_ARGUMENT_NAME.sub("", done.stdout.decode()), functions)
+    return Outcome(_MARKS.sub("", shown), functions, error)
+
+
+def report_calls(compiler: Compiler, text: str, mutates: Sequence[int]) -> list[dict]:
+    """What the report says of the calls of a function that is not compiled whole."""
+    _, (function,), _ = _report(compiler, text, mutates)
+    return function["calls"]
 
 
 def counts(outcome: Outcome) -> list[tuple]:
