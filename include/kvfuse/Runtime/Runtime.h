@@ -99,7 +99,7 @@ KVFUSE_RUNTIME_API int32_t kvfuse_call(const KVFuseFunction *function,
 
 /**
  * The body of `__tvm_ffi_NAME_load(device_id)`: loads the function's kernels
- * in the primary context of a device, so that its calls can be captured.
+ * where a call on that device runs, so that the first one takes no longer.
  */
 KVFUSE_RUNTIME_API int32_t kvfuse_load(const KVFuseFunction *function,
                                        const TVMFFIAny *args, int32_t num_args,

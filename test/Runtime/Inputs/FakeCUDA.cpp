@@ -221,8 +221,10 @@ FAKE_CUDA_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                                           CUjit_option *options,
                                           void **values) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (CUresult error = record("cuModuleLoadDataEx", "'%s'",
-                              static_cast<const char *>(image))) {
+  // The first line of it.
+  auto *text = static_cast<const char *>(image);
+  if (CUresult error = record("cuModuleLoadDataEx", "'%.*s'",
+                              int(std::strcspn(text, "\n")), text)) {
     for (unsigned i = 0; i < numOptions; ++i)
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER &&
           error == CUDA_ERROR_INVALID_PTX)
@@ -259,11 +261,12 @@ cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   return record("cuThreadExchangeStreamCaptureMode", "");
 }
 
-/// The last character of a kernel's name is the number of its parameters.
+/// A kernel's name ends with the number of its parameters, if they are printed.
 static std::string describeParameters(const CUfunc_st &function,
                                       void **parameters) {
   std::string text;
-  for (int i = 0, end = function.name.back() - '0'; i < end; ++i)
+  unsigned numParameters = function.name.back() - '0';
+  for (unsigned i = 0; numParameters < 10 && i < numParameters; ++i)
     text += " " + std::to_string(*static_cast<int64_t *>(parameters[i]));
   return text;
 }
