@@ -36,12 +36,14 @@ class BuildWithLibraries(build_py):
     """Copies the libraries beside the modules."""
 
     def run(self) -> None:
+        built = pathlib.Path(self.build_lib, "kvfuse")
+        shutil.rmtree(built, ignore_errors=True)  # Modules that are gone by now.
         super().run()
         if self.editable_mode:
             return  # A checkout finds its libraries in build/lib.
         folder = library_folder()
         for name in LIBRARIES:
-            shutil.copy2(folder / name, pathlib.Path(self.build_lib, "kvfuse", name))
+            shutil.copy2(folder / name, built / name)
 
 
 class PlatformWheel(bdist_wheel):

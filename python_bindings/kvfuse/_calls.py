@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from . import _arrays
@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 
 Functions = Mapping[str, Callable[..., Any]]
 
+#: A GPU's function NAME comes with NAME_load, which loads its kernels on a device.
+LOAD = "_load"
 #: The function that torch programs are imported as.
 _MAIN = "main"
-
-_requires_grad = attrgetter("requires_grad")
 
 
 class Call(Protocol):
     """Runs a program.
 
     function: the one compiled function that a call runs; raises if there is none.
-    direct, direct_types: what may be called instead with inputs of these types.
+    direct, direct_types: what may be called instead, where all inputs are of these
+        types and autograd is not concerned; no types, nothing.
     unfused: location and reason of sites that stayed in the program's graph.
     """
 
-    direct: Callable[..., Any]
+    direct: Callable[..., Any] | None
     direct_types: frozenset[type]
     unfused: Sequence[tuple[str, str]]
 
@@ -51,11 +52,16 @@ def make_call(
     return GraphCall(program, calls, functions)
 
 
+def tensor_types() -> frozenset[type]:
+    """The types that TVM-FFI takes as they are, and whose writes are in place."""
+    torch = sys.modules.get("torch")
+    return frozenset({torch.Tensor, torch.nn.Parameter} if torch else ())
+
+
 def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
     """RuntimeError where autograd would have to know of what kernels write."""
-    import torch
-
-    if not torch.is_grad_enabled():
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.is_grad_enabled():
         return
     for name, value in zip(names, values, strict=True):
         if isinstance(value, torch.Tensor) and value.requires_grad:
@@ -68,38 +74,40 @@ def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
 class TextCall:
     """The function of a program that was given as MLIR."""
 
-    direct_types: frozenset[type] = frozenset()
     unfused: Sequence[tuple[str, str]] = ()
 
     def __init__(
         self, functions: Functions, mutates: tuple[int, ...] | Literal["auto"]
     ) -> None:
         self.functions, self.mutates = functions, mutates
+        self.names = [name for name in functions if not name.endswith(LOAD)]
+        self.direct = self._find()
+        self.direct_types = tensor_types() if self.direct else frozenset()
+
+    def _find(self) -> Callable[..., Any] | None:
+        if len(self.names) == 1:
+            return self.functions[self.names[0]]
+        return self.functions.get(_MAIN)
 
     @property
     def function(self) -> Callable[..., Any]:
-        names = [name for name in self.functions if not name.endswith("_load")]
-        name = _MAIN if _MAIN in names else names[0] if len(names) == 1 else None
-        if name is None:
+        if self.direct is None:
             raise ValueError(
-                f"the program has the functions {', '.join(names) or 'none'}: call one "
-                "of `functions`"
+                f"the program has the functions {', '.join(self.names) or 'none'}: call "
+                "one of `functions`"
             )
-        return self.functions[name]
-
-    def direct(self, *args: Any) -> Any:
-        return self(args, {})
+        return self.direct
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if kwargs:
             raise TypeError("functions of MLIR text take positional arguments only")
-        values = [
-            _arrays.passable(
-                value, f"#{number}", self.mutates == "auto" or number in self.mutates
-            )
-            for number, value in enumerate(args)
+        names = [f"#{number}" for number in range(len(args))]
+        refuse_gradients(names, args)
+        written = [
+            self.mutates == "auto" or number in self.mutates
+            for number in range(len(args))
         ]
-        return self.function(*values)
+        return self.function(*map(_arrays.passable, args, names, written))
 
 
 class WholeCall:
@@ -108,27 +116,22 @@ class WholeCall:
     unfused: Sequence[tuple[str, str]] = ()
 
     def __init__(self, program: Program, function: Callable[..., Any]) -> None:
-        import torch
-
         self.program, self.function = program, function
         self.names = program.imported.arguments
         self.written = [n in program.imported.mutates for n in range(len(self.names))]
-        self._is_grad_enabled = torch.is_grad_enabled
-        self._returns = any(value is not None for value in program.outputs)
-        self.direct_types: frozenset[type] = frozenset()
-        if program.takes_tensors:
-            self.direct_types = frozenset({torch.Tensor, torch.nn.Parameter})
+        self.direct_types = tensor_types() if program.takes_tensors else frozenset()
+        self.direct = function
+        if program.guards.test or any(out is not None for out in program.outputs):
+            self.direct = self._run
 
-    def direct(self, *leaves: Any) -> Any:
+    def _run(self, *leaves: Any) -> Any:
         """A call with tensors alone, in the order of the function's arguments."""
-        if self._is_grad_enabled() and any(map(_requires_grad, leaves)):
-            refuse_gradients(self.names, leaves)
         if self.program.guards.test is not None:
             if len(leaves) != len(self.names):
                 return self(leaves, {})  # Binding them says what is wrong.
             self.program.guards.test(leaves)
         self.function(*leaves)
-        return self._results(leaves) if self._returns else None
+        return self._results(leaves)
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         program = self.program

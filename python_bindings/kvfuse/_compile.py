@@ -107,7 +107,7 @@ def _read(program: Any, inputs: Any, dynamic_shapes: Any) -> Any:
     if isinstance(program, torch.export.ExportedProgram):
         return _frontend.from_exported(program)
     if inputs is not None:
-        return _frontend.trace(program, inputs, dynamic_shapes)
+        return _frontend.from_traced(program, inputs, dynamic_shapes)
     if isinstance(program, torch.fx.GraphModule):
         return _frontend.from_graph(program)
     name = getattr(program, "__name__", type(program).__name__)

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import _driver, _explain
+from . import _calls, _driver, _explain
 from ._library import CompileError
 from ._options import Options
 
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from ._frontend import Program
 
 
-#: A GPU's function NAME comes with NAME_load, which loads its kernels on a device.
-_LOAD = "_load"
+_requires_grad = attrgetter("requires_grad")
 
 
 class Compiled:
@@ -51,12 +52,15 @@ class Compiled:
         self._branch_counts = functions.pop("branch_counts", None)
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(functions)
         self._call = self._make_call(source)
-        self._direct = self._call.direct
+        self._direct = self._call.direct or self._call_generally
         self._direct_types = self._call.direct_types
+        torch = sys.modules.get("torch")
+        self._is_grad_enabled = torch.is_grad_enabled if torch else lambda: False
+
+    def _call_generally(self, *args: Any) -> Any:
+        return self._call(args, {})
 
     def _make_call(self, source: Program | str) -> Call:
-        from . import _calls
-
         if isinstance(source, str):
             return _calls.TextCall(self.functions, self.options.mutates)
         return _calls.make_call(source, self.report, self.functions)
@@ -84,7 +88,11 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program, its writes on the current stream of the arguments."""
-        if not kwargs and self._direct_types.issuperset(map(type, args)):
+        if (
+            not kwargs
+            and self._direct_types.issuperset(map(type, args))
+            and not (self._is_grad_enabled() and any(map(_requires_grad, args)))
+        ):
             return self._direct(*args)
         return self._call(args, kwargs)
 
@@ -157,7 +165,7 @@ class Compiled:
             return
         number = device if isinstance(device, int) else _device_number(device)
         for name, function in self.functions.items():
-            if name.endswith(_LOAD):
+            if name.endswith(_calls.LOAD):
                 function(number)
 
 

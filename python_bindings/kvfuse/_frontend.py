@@ -1,32 +1,20 @@
 # Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Torch programs on their way in: functions, modules, exported programs, graphs.
-
-A function or module is traced by torch.export with inputs that have sizes but no
-memory, so example inputs may be as large as the caches of a real engine, and views
-of one pool.
-"""
+"""Torch programs on their way in: functions, modules, exported programs, graphs."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch._subclasses import FakeTensorMode
-from torch.export import Dim, ExportedProgram
+from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
-from . import _guards, importer
-
-#: What a torch program is given as.
-Source = Callable[..., Any] | torch.nn.Module | ExportedProgram
+from . import _guards, _tracing, importer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,97 +94,14 @@ class Program:
         )
 
 
-class _Function(torch.nn.Module):
-    """A function as a module; export sees the names of its parameters."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.forward = _renamed(function)
-
-
-def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with frames of the name "forward": export notes the lines of these."""
-    if isinstance(function, types.MethodType):
-        return types.MethodType(_renamed(function.__func__), function.__self__)
-    if not isinstance(function, types.FunctionType):
-        return function
-    copy = types.FunctionType(
-        function.__code__.replace(co_name="forward"),
-        function.__globals__,
-        "forward",
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return functools.update_wrapper(copy, function)
-
-
-def _fake(leaf: Any, mode: FakeTensorMode) -> Any:
-    """A tensor without memory, of the leaf's sizes, strides (elements) and type."""
-    if isinstance(leaf, torch.Tensor):
-        device = leaf.device
-        sizes, strides = leaf.shape, leaf.stride()
-        dtype = leaf.dtype
-    elif hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
-        # NumPy or JAX: rows without gaps will do, since no kernel relies on strides.
-        device, sizes = torch.device("cpu"), tuple(leaf.shape)
-        strides = torch.empty(sizes, device="meta").stride()
-        dtype = getattr(torch, str(leaf.dtype))
-    else:
-        return leaf
-    with mode:
-        return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
-
-
-def _dynamic(leaf: Any) -> Any:
-    """Dimension 0 may vary; export fixes it if the program needs that."""
-    if isinstance(leaf, torch.Tensor):
-        return {0: Dim.AUTO} if leaf.dim() else {}
-    return None
-
-
-def _bind(signature: inspect.Signature, inputs: Any) -> inspect.BoundArguments:
-    """Example inputs by parameter: a mapping of names, or those in order."""
-    if isinstance(inputs, Mapping):
-        bound = signature.bind(**inputs)
-    else:
-        bound = signature.bind(*inputs)
-    bound.apply_defaults()
-    return bound
-
-
-def _shapes(bound: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    """torch.export's dynamic_shapes by parameter name."""
-    if given == "auto":
-        return {n: pytree.tree_map(_dynamic, value) for n, value in bound.items()}
-    if given is None or isinstance(given, Mapping):
-        named = dict(given or {})
-    else:
-        named = dict(zip(bound, given, strict=False))
-    return {name: named.get(name) for name in bound}
-
-
-def trace(
+def from_traced(
     function: Callable[..., Any] | torch.nn.Module, inputs: Any, dynamic_shapes: Any
 ) -> Program:
-    """Exports a function or module and imports it."""
-    module = function if isinstance(function, torch.nn.Module) else _Function(function)
-    signature = inspect.signature(module.forward)
-    bound = _bind(signature, inputs)
-    mode = FakeTensorMode(
-        shape_env=ShapeEnv(),
-        allow_non_fake_inputs=True,
-    )
-    fake = pytree.tree_map(lambda leaf: _fake(leaf, mode), dict(bound.arguments))
-    shapes = _shapes(fake, dynamic_shapes)
-    bound.arguments.update(fake)
-    with torch.no_grad():
-        exported = torch.export.export(
-            module, bound.args, bound.kwargs, dynamic_shapes=shapes
-        )
-    paths, spec = pytree.tree_flatten_with_path(fake)
+    """Traces a function or module and imports it."""
+    traced = _tracing.trace(function, inputs, dynamic_shapes)
+    paths, spec = pytree.tree_flatten_with_path(traced.inputs)
     keys = [pytree.keystr(path) for path, _ in paths]
-    return _program(exported, function, signature, spec, keys)
+    return _program(traced.exported, function, traced.signature, spec, keys)
 
 
 def from_exported(exported: ExportedProgram) -> Program:

@@ -31,7 +31,7 @@ class _Emitter:
             function(*operands)
 
         write.__name__ = write.__qualname__ = site.callee
-        graph.call_function(write, tuple(operands))
+        graph.call_function(write, tuple(operands)).meta["val"] = None
         return [operands[number] for number in site.written]
 
 
@@ -41,6 +41,7 @@ class GraphCall:
     Where nothing was compiled the program itself runs.
     """
 
+    direct = None
     direct_types: frozenset[type] = frozenset()
 
     def __init__(
@@ -76,9 +77,6 @@ class GraphCall:
         raise ValueError(
             "the program was not compiled whole: call it, or one of `functions`"
         )
-
-    def direct(self, *args: Any) -> Any:
-        return self(args, {})
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         program = self.program
