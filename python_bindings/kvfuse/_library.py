@@ -65,4 +65,5 @@ def compiler() -> tvm_ffi.Module:
     import tvm_ffi
 
     runtime()
+    tvm_ffi.register_error("CompileError", CompileError)
     return tvm_ffi.load_module(str(find(_COMPILER)))
