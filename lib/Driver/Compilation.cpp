@@ -50,7 +50,7 @@ listAssumptions(const PipelineOptions &options) {
   return assumptions;
 }
 
-/// The calls of `runStage` and `emitHost`.
+/// The calls of `runStage`, `emitPTX` and `emitHost`.
 static unsigned countStages(const CompileRequest &request) {
   EmitFormat format = *request.emit;
   if (format == EmitFormat::KV)
@@ -58,8 +58,8 @@ static unsigned countStages(const CompileRequest &request) {
   if (format == EmitFormat::GPU)
     return 4;
   if (!isHostFormat(format))
-    return 5;
-  return request.target == "cpu" ? 6 : 7;
+    return format == EmitFormat::NVVM ? 5 : 6;
+  return request.target == "cpu" ? 6 : 8;
 }
 
 Compilation::Compilation(const CompileRequest &request, ModuleOp module,
@@ -185,7 +185,9 @@ FailureOr<std::string> Compilation::emitBinary() {
   if (format == EmitFormat::NVVM)
     return print();
   // The module keeps the PTX.
-  FailureOr<std::string> ptx = emitPTX(nested);
+  progress.startStage();
+  FailureOr<std::string> ptx = emitPTX(
+      nested, [&](StringRef piece) { return progress.startPiece(piece); });
   if (failed(ptx) || format == EmitFormat::PTX)
     return ptx;
   if (format == EmitFormat::Cubin)

@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StopGate.h"
 #include "Tools.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Process.h"
@@ -38,12 +40,19 @@ bool kvfuse::isSupportedChip(StringRef chip) {
   return info->isCPUStringValid(chip);
 }
 
-FailureOr<std::string> kvfuse::emitPTX(ModuleOp module) {
-  PassManager pm(module->getContext());
-  GpuModuleToBinaryPassOptions options;
-  options.compilationTarget = "isa";
-  pm.addPass(createGpuModuleToBinaryPass(options));
-  if (failed(pm.run(module)))
+FailureOr<std::string> kvfuse::emitPTX(ModuleOp module,
+                                       StartPieceFn startPiece) {
+  StopGate gate(startPiece);
+  SymbolTable symbols(module);
+  gpu::TargetOptions options(
+      /*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{},
+      /*elfSection=*/{}, gpu::CompilationTarget::Assembly,
+      [&]() { return &symbols; },
+      [&](llvm::Module &kernels) {
+        kernels.getContext().setOptPassGate(gate);
+      });
+  if (failed(gpu::transformGpuModulesToBinaries(module, nullptr, options)) ||
+      gate.isStopped())
     return failure();
   auto binaries = llvm::to_vector(module.getOps<gpu::BinaryOp>());
   if (binaries.size() != 1)

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinkHost.h"
+#include "StopGate.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
@@ -37,27 +37,6 @@ static std::unique_ptr<llvm::TargetMachine> createHostMachine(unsigned level) {
       triple, /*CPU=*/"", /*Features=*/"", {}, llvm::Reloc::PIC_, std::nullopt,
       *llvm::CodeGenOpt::getLevel(level)));
 }
-
-namespace {
-/// Asks before each pass of LLVM that may be left out, in code generation too:
-/// what is left after a stop is selection without optimisation, which is quick.
-class StopGate : public llvm::OptPassGate {
-public:
-  explicit StopGate(StartPieceFn startPiece) : startPiece(startPiece) {}
-
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    stopped = stopped || !startPiece(pass);
-    return !stopped;
-  }
-  bool isEnabled() const override { return true; }
-
-  bool isStopped() const { return stopped; }
-
-private:
-  StartPieceFn startPiece;
-  mutable bool stopped = false;
-};
-} // namespace
 
 /// Runs LLVM's standard passes. (MLIR's helper for this lives in a library that
 /// brings libMLIR.so into a static tool.)

@@ -80,11 +80,11 @@ def test_a_line_on_a_terminal(compiler: Any, program: pathlib.Path) -> None:
     assert code == 0
     start, *lines, end = text.split(CLEAR)
     assert (start, end) == ("", "")
-    shown = [re.fullmatch(r"\[(\d+)/5\] ([-\w]*)", line) for line in lines]
+    shown = [re.fullmatch(r"\[(\d+)/6\] (.*)", line) for line in lines]
     assert all(shown)
     done = [int(match[1]) for match in shown]
     assert done == sorted(done)
-    assert (done[0], done[-1]) == (0, 5)
+    assert (done[0], done[-1]) == (0, 6)
     assert len({match[2] for match in shown}) > 3
 
 
@@ -117,7 +117,7 @@ def test_diagnostics_have_lines_of_their_own(
     errors = [line for line in text.split("\r\n") if "error: " in line]
     assert len(errors) == 1
     before, _, error = errors[0].rpartition(CLEAR)
-    assert before.startswith(f"{CLEAR}[0/5] ")
+    assert before.startswith(f"{CLEAR}[0/6] ")
     plain = re.sub(r"\x1b\[[\d;]*m", "", error)
     assert plain.startswith(f"{program}:7:10: error: cache-copied: ")
     assert error != plain
@@ -129,7 +129,7 @@ def test_an_interrupt_ends_it(
     program.write_text(large_program(400))
     output = tmp_path / "out.ptx"
     terminal = Terminal(compiler, program, "-o", str(output))
-    terminal.read("[3/5]")
+    terminal.read("[3/6]")
     terminal.process.send_signal(signal.SIGINT)
     code, _ = terminal.finish()
     assert code in (-signal.SIGINT, 128 + signal.SIGINT)

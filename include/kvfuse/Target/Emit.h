@@ -19,9 +19,14 @@ namespace kvfuse {
 /// Can kernels be compiled for `chip`, such as "sm_90"? (sm_80 and newer.)
 bool isSupportedChip(llvm::StringRef chip);
 
+/// Called before pieces of LLVM's work, passes on functions, by name. Returns
+/// false to leave out the rest and to fail without an error.
+using StartPieceFn = llvm::function_ref<bool(llvm::StringRef)>;
+
 /// PTX of the kernels of `module`, which are in the NVVM dialect with a target
 /// attached. `module` is changed.
-mlir::FailureOr<std::string> emitPTX(mlir::ModuleOp module);
+mlir::FailureOr<std::string> emitPTX(mlir::ModuleOp module,
+                                     StartPieceFn startPiece);
 
 /// The path of `ptxas`, a path or a name to look up, or empty: then the
 /// environment (KVFUSE_PTXAS, CUDA_HOME, PATH) says where it is. Empty if it is
@@ -35,10 +40,6 @@ mlir::FailureOr<std::string> emitCubin(mlir::ModuleOp module,
                                        llvm::StringRef ptxas);
 
 enum class HostFormat { LLVMIR, Object, SharedLibrary };
-
-/// Called before pieces of LLVM's work, passes on functions, by name. Returns
-/// false to leave out the rest and to fail without an error.
-using StartPieceFn = llvm::function_ref<bool(llvm::StringRef)>;
 
 /// Host code of `module`, which is in the LLVM dialect, for this machine's kind
 /// of processor, optimised at `optLevel` (0 to 3).
