@@ -135,6 +135,9 @@ LogicalResult Compilation::rejectRefusals() {
       left.insert(write.getLoc());
   });
   bool isRequired = request.options.fuse == FuseMode::Required;
+  // What stays with a caller is done there.
+  if (request.options.keepCallers && !isRequired)
+    return success();
   LogicalResult result = success();
   for (const RecordedRemark &remark : remarks) {
     std::optional<Refusal> refusal = symbolizeRefusal(remark.name);

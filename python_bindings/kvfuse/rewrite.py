@@ -107,6 +107,8 @@ class _Writer:
                 with self.graph.inserting_before(following):
                     self._call(item)
                 place = following.prev
+        for copy in self.plan.dropped:
+            copy.replace_all_uses_with(copy.args[0])
         for node in reversed(originals):
             if node not in self.plan.live:
                 self.graph.erase_node(node)

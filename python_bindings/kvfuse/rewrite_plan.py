@@ -184,6 +184,8 @@ class Plan:
         else:
             nodes = item.all_input_nodes
         for node in nodes:
+            if node in self.dropped:
+                node = node.args[1]
             if self.is_replaced(node):
                 yield self.makers[self.versions.views[node].contents]
             else:
