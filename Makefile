@@ -52,9 +52,10 @@ mutation-check: build ## break rules of fusion in a copy: do the tests notice?
 	@$(WITH_PTXAS) $(PYTHON) scripts/mutation_check.py
 
 .PHONY: gpu-bundle
-gpu-bundle: build ## pack kernels and expected bytes for a machine with a GPU
+gpu-bundle: build ## pack kernels, bytes and wheels for a machine with a GPU
 	@$(WITH_PTXAS) $(PYTHON) test/Integration/CUDA/make_bundle.py \
 	  --out build/gpu-bundle
+	@scripts/gpu_wheels.sh build/gpu-bundle/wheels
 
 .PHONY: check-gpu
 check-gpu: ## run build/gpu-bundle on this machine's GPU

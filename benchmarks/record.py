@@ -10,13 +10,23 @@ import sys
 import time
 
 
-def write(path: pathlib.Path, figures: list[dict]) -> None:
+def accelerator(device: str) -> str:
+    """What `device`, "cpu" or "cuda", is called."""
+    if device == "cpu":
+        return "CPU only"
+    import torch
+
+    versions = f"torch {torch.__version__}, CUDA {torch.version.cuda}"
+    return f"{torch.cuda.get_device_name(device)}, {versions}"
+
+
+def write(path: pathlib.Path, figures: list[dict], device: str = "cpu") -> None:
     """Writes `figures` to `path`, with the command, the date and the machine."""
     command = [f"benchmarks/{pathlib.Path(sys.argv[0]).name}", *sys.argv[1:]]
     record = {
         "command": " ".join(command),
         "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, CPU only",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {accelerator(device)}",
         "figures": figures,
     }
     path.write_text(json.dumps(record, indent=2) + "\n")

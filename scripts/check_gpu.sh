@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Runs the GPU tests, and once more under compute-sanitizer where that is
-# installed. A machine that has build/gpu-bundle needs no build, only a CUDA
-# driver and a Python with numpy; elsewhere the bundle is made first.
+# Runs the GPU tests: the kernels of the bundle, once more under compute-sanitizer
+# where that is installed, then the Python package. A machine that has
+# build/gpu-bundle needs no build and no network, only a CUDA driver and a Python
+# with numpy, torch and pytest; elsewhere the bundle is made first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# Tests that use a GPU where there is one.
+python_tests=(test/python/test_compiled_*.py test/python/test_minimax_m3_step.py)
 
 fail() { echo "check-gpu: error: $*" >&2; exit 1; }
 
@@ -15,19 +19,43 @@ compgen -G '/dev/nvidia[0-9]*' >/dev/null ||
 [ -d build/gpu-bundle ] || "${MAKE:-make}" gpu-bundle
 
 for candidate in python3 build/venv/bin/python; do
-  if "$candidate" -c 'import numpy' 2>/dev/null; then
+  if "$candidate" -c 'import numpy, pytest, torch' 2>/dev/null; then
     python=$candidate
     break
   fi
 done
 [ -n "${python:-}" ] ||
-  fail "python3 lacks numpy"
+  fail "python3 lacks numpy, torch or pytest"
+
+failed=()
+part() {
+  local name=$1
+  shift
+  echo "== $name"
+  "$@" || failed+=("$name")
+}
 
 run=("$python" test/Integration/CUDA/run_bundle.py build/gpu-bundle)
-"${run[@]}"
+part kernels "${run[@]}"
 if command -v compute-sanitizer >/dev/null; then
-  echo "== under compute-sanitizer"
-  "${run[@]}" --sanitizer
+  part "kernels, under compute-sanitizer" "${run[@]}" --sanitizer
 else
   echo "check-gpu: compute-sanitizer is not on the PATH and was not run"
+fi
+
+# Beside the packages of this Python, and in front of them.
+site=build/gpu-site
+rm -rf "$site"
+"$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" \
+  build/gpu-bundle/wheels/*.whl
+export PYTHONPATH=$PWD/$site${PYTHONPATH:+:$PYTHONPATH}
+export KVFUSE_CACHE_DIR=$PWD/build/gpu-cache
+rm -rf "$KVFUSE_CACHE_DIR"
+
+part "Python package" "$python" -m pytest -q --durations=5 test/Integration/CUDA \
+  "${python_tests[@]}"
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'check-gpu: failed: %s\n' "${failed[@]}" >&2
+  exit 1
 fi

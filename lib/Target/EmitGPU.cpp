@@ -27,8 +27,8 @@ bool kvfuse::isSupportedChip(StringRef chip) {
   if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability) ||
       capability < 80)
     return false;
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargetMCs();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTargetMC();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target *target =

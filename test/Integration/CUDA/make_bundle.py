@@ -259,9 +259,8 @@ def main() -> int:
         "--whole-matrix", action="store_true", help="all cells of the layout matrix"
     )
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    for old in options.out.iterdir():
-        old.unlink()
+    shutil.rmtree(options.out, ignore_errors=True)
+    options.out.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as folder:
         bundle = Bundle(options.out, Compiler(pathlib.Path(folder)))
         fill(bundle, options.whole_matrix)
