@@ -75,6 +75,34 @@ static void testPacking() {
   call("empty", kvfuse_call, kFunction, {empty, slots, integer(2)});
 }
 
+/// More arguments, and words of them, than a call keeps on the stack.
+static void testMany() {
+  constexpr int kNumArguments = 65;
+  static const int64_t sizes[] = {-1, -1, -1, -1};
+  std::vector<KVFuseArgument> expected(
+      kNumArguments, {"cache", kBF16, 4, /*written=*/0, sizes});
+  KVFuseFunction function = kFunction;
+  function.arguments = expected.data();
+  function.num_arguments = kNumArguments;
+  function.call = [](void **arguments) -> const char * {
+    for (int i : {0, kNumArguments - 1}) {
+      auto *words = static_cast<int64_t *>(arguments[i]);
+      std::printf("  argument %d has sizes %ld to %ld\n", i, words[3],
+                  words[6]);
+    }
+    return nullptr;
+  };
+  // CHECK-LABEL: many
+  // CHECK-NEXT: argument 0 has sizes 1 to 4
+  // CHECK-NEXT: argument 64 has sizes 5 to 8
+  // CHECK-NEXT: ended
+  Tensor first(kBF16, {1, 2, 3, 4}, kCPU);
+  Tensor last(kBF16, {5, 6, 7, 8}, kCPU);
+  std::vector<TVMFFIAny> arguments(kNumArguments, first);
+  arguments.back() = last;
+  call("many", kvfuse_call, function, arguments);
+}
+
 static void testKinds() {
   Tensor cache(kBF16, {4, 16}, kCPU);
   Tensor slots(kInt64, {7}, kCPU);
@@ -186,6 +214,7 @@ static void testMessages() {
 
 int main() {
   testPacking();
+  testMany();
   testKinds();
   testSignature();
   testSignless();

@@ -8,6 +8,7 @@
 #include "FakeCUDA.h"
 
 #include "CUDA.h"
+#include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 // NOLINTBEGIN(readability-identifier-naming): the driver's names.
@@ -220,6 +222,8 @@ FAKE_CUDA_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                                           unsigned numOptions,
                                           CUjit_option *options,
                                           void **values) {
+  // As long as threads need to come here, if nothing keeps them away.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::lock_guard<std::mutex> lock(mutex);
   // The first line of it.
   auto *text = static_cast<const char *>(image);
