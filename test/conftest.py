@@ -6,6 +6,7 @@ import logging
 import os
 import pathlib
 import sys
+import tempfile
 
 import pytest
 
@@ -17,6 +18,11 @@ sys.path[:0] = [str((HERE / folder).resolve()) for folder in FOLDERS]
 if "KVFUSE_BIN_DIR" in os.environ and "KVFUSE_LIB_DIR" not in os.environ:
     built = pathlib.Path(os.environ["KVFUSE_BIN_DIR"]).resolve().parent
     os.environ["KVFUSE_LIB_DIR"] = str(built / "lib")
+
+# A compile cache that is empty at first, and gone at the end.
+if "KVFUSE_CACHE_DIR" not in os.environ:
+    cache = tempfile.TemporaryDirectory(prefix="kvfuse-cache-")
+    os.environ["KVFUSE_CACHE_DIR"] = cache.name
 
 # glibc fills what the compiler frees, so that a use after that does not pass by
 # chance. It is read when a process starts.

@@ -34,6 +34,7 @@ class Program:
         the module's own tensor.
     argument_nodes: the names of the nodes that are these arguments.
     placeholders: the same as `arguments` for each placeholder of `imported.program`.
+    mutated: numbers of the leaves of the inputs that are written.
     updated: for each leading output of `imported.program` that is the new contents of
         an argument, the number of this; the graph of an exported program has them.
     outputs: for each leaf of what the program returns, the input that it is, or what
@@ -49,6 +50,7 @@ class Program:
     arguments: tuple[Any, ...]
     argument_nodes: tuple[str, ...]
     placeholders: tuple[Any, ...]
+    mutated: frozenset[int]
     updated: tuple[int, ...]
     outputs: tuple[Any, ...]
     out_spec: pytree.TreeSpec
@@ -156,11 +158,7 @@ def _program(
         for node in exported.graph.nodes
         if node.op == "placeholder" and node.name in users
     ]
-    mutated = [
-        arguments[number].number
-        for number in imported.mutates
-        if isinstance(arguments[number], FlatInput)
-    ]
+    mutated = _mutated(imported, arguments)
     return Program(
         original=original,
         imported=imported,
@@ -172,6 +170,7 @@ def _program(
             name if kind == "user" else own[name] for kind, name in imported.sources
         ),
         placeholders=tuple(placeholders),
+        mutated=mutated,
         updated=imported.results[: imported.updates],
         outputs=_outputs(imported, arguments, imported.updates),
         out_spec=exported.call_spec.out_spec,
@@ -184,6 +183,12 @@ def _own_tensor(exported: ExportedProgram, name: str) -> Any:
     if name in exported.state_dict:
         return exported.state_dict[name]
     return exported.constants[name]
+
+
+def _mutated(imported: importer.Imported, arguments: Sequence[Any]) -> frozenset[int]:
+    """The leaves of the inputs that the program writes."""
+    mutated = (arguments[number] for number in imported.mutates)
+    return frozenset(leaf.number for leaf in mutated if isinstance(leaf, FlatInput))
 
 
 def _outputs(
@@ -225,6 +230,7 @@ def from_graph(module: torch.fx.GraphModule) -> Program:
             name if kind == "user" else own[name] for kind, name in imported.sources
         ),
         placeholders=tuple(users.values()),
+        mutated=_mutated(imported, arguments),
         updated=(),  # The graph has copies into its inputs instead.
         outputs=_outputs(imported, arguments, 0),
         out_spec=pytree.tree_structure(returned),

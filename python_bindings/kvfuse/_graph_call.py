@@ -26,8 +26,10 @@ class _Emitter:
         self, graph: torch.fx.Graph, site: rewrite.Site, operands: rewrite.Operands
     ) -> list[torch.fx.Node]:
         function = self.functions[site.callee]
+        names = [f"{operand} of the write at {site.location}" for operand in operands]
 
         def write(*operands: Any) -> None:
+            refuse_gradients(names, operands)
             function(*operands)
 
         write.__name__ = write.__qualname__ = site.callee
@@ -83,11 +85,15 @@ class GraphCall:
         if self.module is None:
             return program.original(*args, **kwargs)
         given = program.leaves(args, kwargs)
-        leaves = [_as_torch(x, n) for x, n in zip(given, program.names, strict=True)]
+        leaves = [
+            _as_torch(leaf, name, number in program.mutated)
+            for number, (leaf, name) in enumerate(
+                zip(given, program.names, strict=True)
+            )
+        ]
         program.guards.check_tensors(leaves)
         if program.guards.test is not None:
             program.guards.test(leaves)
-        refuse_gradients(program.names, leaves)
         results = pytree.tree_leaves(
             self.module(*program.select(leaves, program.placeholders))
         )
@@ -102,7 +108,7 @@ class GraphCall:
         return program.returned(program.select(given, outputs))
 
 
-def _as_torch(leaf: Any, name: str) -> Any:
+def _as_torch(leaf: Any, name: str, written: bool) -> Any:
     """NumPy arrays as tensors over the same memory."""
-    passed = _arrays.passable(leaf, name, written=False)
+    passed = _arrays.passable(leaf, name, written)
     return leaf if passed is leaf else torch.from_dlpack(passed)

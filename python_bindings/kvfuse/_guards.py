@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -86,7 +86,7 @@ def of_export(
     keys: Sequence[str],
     values: Sequence[Any],
     constants: dict[int, Any],
-    mutated: Sequence[int],
+    mutated: Iterable[int],
 ) -> Guards:
     """What torch.export took for granted of the leaves with these `keys`.
 
@@ -149,7 +149,7 @@ def _range_conditions(exported: ExportedProgram, values: Sequence[Any]) -> list[
 
 
 def _layout_conditions(
-    exported: ExportedProgram, values: Sequence[Any], mutated: Sequence[int]
+    exported: ExportedProgram, values: Sequence[Any], mutated: Iterable[int]
 ) -> list[str]:
     """Caches that are reshaped lie in memory as those that were traced.
 
@@ -159,7 +159,7 @@ def _layout_conditions(
     user_inputs = list(exported.graph_signature.user_inputs)
     nodes = {node.name: node for node in exported.graph.nodes}
     conditions = []
-    for number in mutated:
+    for number in sorted(mutated):
         value = values[number]
         if not _is_reshaped(nodes[user_inputs[number]]):
             continue

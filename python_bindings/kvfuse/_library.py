@@ -66,4 +66,6 @@ def compiler() -> tvm_ffi.Module:
 
     runtime()
     tvm_ffi.register_error("CompileError", CompileError)
+    # For one that comes while progress is shown: it passes through the library.
+    tvm_ffi.register_error("KeyboardInterrupt", KeyboardInterrupt)
     return tvm_ffi.load_module(str(find(_COMPILER)))

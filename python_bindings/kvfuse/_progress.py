@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 Progress = Callable[[int, int, str], None]
 
 #: Seconds until a compilation counts as long.
-_LONG = 0.5
+LONG = 0.5
 
 
 class _Line:
@@ -24,7 +24,7 @@ class _Line:
         self.width = 0
 
     def show(self, done: int, total: int, what: str) -> None:
-        if time.monotonic() - self.start < _LONG:
+        if time.monotonic() - self.start < LONG:
             return
         text = f"kvfuse: {what} ({done}/{total})"
         sys.stderr.write("\r" + text.ljust(self.width))

@@ -269,3 +269,55 @@ def test_tensors_that_require_grad_are_refused(compiled):
     with torch.no_grad():
         compiled(*caches, k, *others, slots)
     inputs.assert_same_bytes(written_by_eager())
+
+
+def test_a_graph_with_rows_that_require_grad_is_refused():
+    """Of a module's parameters, here: nothing is written."""
+
+    class Projected(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.projection = torch.nn.Linear(DIM, DIM)
+
+        def forward(self, cache, slots, hidden):
+            cache[slots] = self.projection(hidden)
+            return hidden
+
+    module, cache = Projected(), torch.zeros(8, DIM)
+    inputs = torch.arange(3), torch.randn(3, DIM)
+    compiled = kvfuse.compile(module, (cache, *inputs))
+    with pytest.raises(
+        RuntimeError, match=r"of the write at .*\.py:\d+.* requires grad"
+    ):
+        compiled(cache, *inputs)
+    assert not cache.any()
+    expected = cache.clone()
+    with torch.no_grad():
+        assert compiled(cache, *inputs) is inputs[1]
+        module(expected, *inputs)
+    assert torch.equal(cache, expected) and cache.any()
+
+
+def test_a_graph_takes_only_what_was_traced():
+    def layer(cache, slots, rows):
+        write_rows(cache, slots, rows)
+        return cache.sum()
+
+    cache = torch.zeros(BLOCKS, HEADS, PAGE, DIM)
+    slots, rows = torch.arange(5), torch.ones(5, HEADS, DIM)
+    compiled = kvfuse.compile(layer, (cache, slots, rows))
+    for kind, message, wrong in (
+        (TypeError, "'rows': expects dtype torch.float32", (cache, slots, rows.half())),
+        (TypeError, "'slots': expects a tensor", (cache, None, rows)),
+        (ValueError, "'rows': expects ndim 3, got 2", (cache, slots, rows[:, 0])),
+        (ValueError, "'rows': expects size 2 in dim", (cache, slots, rows[:, :1])),
+        (
+            ValueError,
+            "'slots': expects a tensor on cpu",
+            (cache, slots.to("meta"), rows),
+        ),
+    ):
+        with pytest.raises(kind, match=message):
+            compiled(*wrong)
+    assert not cache.any()
+    assert compiled(cache, slots, rows) == rows.sum()

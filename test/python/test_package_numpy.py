@@ -105,3 +105,21 @@ def test_any_positive_strides(write):
     write(wide[:, 1, :, 0], slots, np.asfortranarray(rows))
     assert np.array_equal(wide[slots, 1, :, 0], rows)
     assert np.count_nonzero(wide) == np.count_nonzero(rows)
+
+
+def test_a_program_that_is_compiled_in_part():
+    def layer(cache, slots, rows):
+        cache[slots] = rows
+        return cache.sum(), cache
+
+    example = torch.zeros(8, DIM), torch.arange(4), torch.zeros(4, DIM)
+    compiled = kvfuse.compile(layer, example)
+    cache, slots, rows = make_arrays()
+    total, returned = compiled(cache, slots, rows)
+    assert returned is cache and total == rows.sum()
+    assert np.array_equal(cache[slots], rows)
+    cache.flags.writeable = False
+    with pytest.raises(
+        ValueError, match="'cache' is written in place, and is read-only"
+    ):
+        compiled(cache, slots, rows)
