@@ -64,9 +64,9 @@ def find_shared_write(graph: torch.fx.Graph) -> torch.fx.Node | None:
 
 def find_untraced(graph: torch.fx.Graph) -> torch.fx.Node | None:
     """The first call that says nothing of what it does: no operator of torch's
-    library and no arithmetic on sizes."""
+    library and no arithmetic on sizes; or that changes what a tensor is a view of."""
     for node in graph.nodes:
-        if node.op in ("call_method", "call_module"):
+        if node.op in ("call_method", "call_module") or schema.changes_shape(node):
             return node
         if node.op != "call_function" or schema.is_operator(node):
             continue

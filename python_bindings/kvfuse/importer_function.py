@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A graph, node by node, as a function in the Torch dialect, on tensors as values."""
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils import _pytree as pytree
 
 from . import importer_schema as schema
@@ -17,47 +17,15 @@ from .importer_locations import (
     node_location,
     results_location,
 )
+from .importer_names import INT_OPERATORS, SCALAR_TWINS, call_name, operator_name
 from .importer_operands import Operands
+from .importer_parts import list_parts, used_parts
 from .importer_program import Program
 from .importer_text import Argument, Block, Value
 from .importer_versions import VERSIONS, Versions, result_names
 
-#: Operators with a twin that takes a number for a tensor.
-_SCALAR_TWINS = {
-    "torch.aten.add.Tensor": "torch.aten.add.Scalar",
-    "torch.aten.div.Tensor": "torch.aten.div.Scalar",
-    "torch.aten.floor_divide": "torch.aten.floor_divide.Scalar",
-    "torch.aten.mul.Tensor": "torch.aten.mul.Scalar",
-    "torch.aten.sub.Tensor": "torch.aten.sub.Scalar",
-}
-
 #: Says that results share no memory with operands.
 _NEW_RESULTS = "kv.new_results"
-
-#: What Python's operators on sizes are in TorchScript.
-_INT_OPERATORS: dict[Callable, str] = {
-    operator.add: "add",
-    operator.sub: "sub",
-    operator.mul: "mul",
-    operator.floordiv: "floordiv",
-    operator.mod: "remainder",
-    operator.neg: "neg",
-    operator.eq: "eq",
-    operator.ne: "ne",
-    operator.lt: "lt",
-    operator.le: "le",
-    operator.gt: "gt",
-    operator.ge: "ge",
-}
-
-
-def _operator_name(target: torch._ops.OpOverload) -> str:
-    """`torch.aten.index_put`, `torch.aten.size.int`, and so on."""
-    name = target._schema.name.replace("::", ".")
-    # The symbolic reads of sizes are the plain ones.
-    name = name.replace("aten.sym_", "aten.")
-    overload = target._schema.overload_name
-    return f"torch.{name}.{overload}" if overload else f"torch.{name}"
 
 
 class FunctionImporter:
@@ -124,11 +92,12 @@ class FunctionImporter:
         """The number of the argument that `output` is after the call, or None."""
         if not isinstance(output, torch.fx.Node):
             return None
-        if self._program.returns_updated:
+        number = self._versions.argument_number(output)
+        if number is None and self._program.returns_updated:
             for target, contents in self._program.updates:
                 if contents is output:
                     return self._versions.argument_number(target)
-        return self._versions.argument_number(output)
+        return number
 
     def copy_of(self, value: Value) -> Value:
         """A tensor of its own with the contents of `value`."""
@@ -145,7 +114,7 @@ class FunctionImporter:
         elif schema.is_operator(node):
             self._import_operator(node)
         elif schema.is_higher_order(node):
-            self._import_opaque(_call_name(node), node, schema.written_nodes(node))
+            self._import_opaque(call_name(node), node, schema.written_nodes(node))
         else:
             self._import_python(node)
 
@@ -159,15 +128,21 @@ class FunctionImporter:
 
     def _import_operator(self, node: torch.fx.Node) -> None:
         target, location = node.target, node_location(node)
+        if schema.changes_shape(node):
+            raise GraphImportError(node, "changes the shape of a tensor in place")
         if target is torch.ops.aten.copy_.default:
             self._update(node.args[0], node.args[1], location)
             return
-        name = _operator_name(target)
+        parts = list_parts(node)
+        if parts is not None:
+            self._import_parts(node, parts)
+            return
+        name = operator_name(target)
         pairs = schema.bind(node, target._schema)
         actuals = [actual for _, actual in pairs]
         formals = [str(formal.type) for formal, _ in pairs]
-        if name in _SCALAR_TWINS and not _is_tensor(actuals[1]):
-            name = _SCALAR_TWINS[name]
+        if name in SCALAR_TWINS and not _is_tensor(actuals[1]):
+            name = SCALAR_TWINS[name]
             formals[1] = "number"
         operands = [
             self._operands.convert(actual, location, formal)
@@ -184,6 +159,21 @@ class FunctionImporter:
             is_known = False
         self._add(node, name, operands, is_known)
 
+    def _import_parts(
+        self, node: torch.fx.Node, parts: Sequence[tuple[str, list[Any]]]
+    ) -> None:
+        """Views of one tensor, each for itself."""
+        examples = node.meta["val"]
+        names = result_names(node, examples)
+        values: list[Value | None] = [None] * len(parts)
+        for number in used_parts(node):
+            name, actuals = parts[number]
+            location = name_location(names[number], node)
+            operands = [self._operands.convert(a, location) for a in actuals]
+            kinds = [types.value_type(examples[number])]
+            (values[number],) = self.block.add(name, operands, kinds, location)
+        self._versions.define(node, values)
+
     def _import_opaque(
         self, name: str, node: torch.fx.Node, written: Sequence[torch.fx.Node] = ()
     ) -> None:
@@ -195,7 +185,7 @@ class FunctionImporter:
     def _import_python(self, node: torch.fx.Node) -> None:
         """Python's arithmetic on sizes."""
         kinds = [types.value_type(_example(actual)) for actual in node.args]
-        name = _INT_OPERATORS.get(node.target)
+        name = INT_OPERATORS.get(node.target)
         if name and set(kinds) == {types.INT}:
             location = node_location(node)
             operands = [self._operands.convert(a, location) for a in node.args]
@@ -225,9 +215,9 @@ class FunctionImporter:
         written: Sequence[torch.fx.Node],
     ) -> None:
         """An operator that writes some of its operands."""
-        packet = node.target._schema.name.partition("::")[2]
-        if packet.removesuffix("_") in VERSIONS and len(written) == 1:
-            name = name.replace(packet, packet.removesuffix("_"))
+        packet = node.target._schema.name
+        if packet.endswith("_") and packet.removesuffix("_") in VERSIONS:
+            name = name.replace(packet[6:], packet[6:-1], 1)
             kinds, location = [operands[0].type], node_location(node)
             (value,) = self.block.add(name, operands, kinds, location)
             self._versions.write(written[0], value)
@@ -245,7 +235,7 @@ class FunctionImporter:
         written: Sequence[torch.fx.Node] = (),
     ) -> None:
         """Adds the operation, its results, and the next versions of `written`."""
-        results = _own_results(node)
+        results = schema.own_results(node)
         examples, tree = pytree.tree_flatten(results)
         kinds = [types.value_type(example) for example in examples]
         kinds += [self._resolve(tensor).type for tensor in written]
@@ -254,7 +244,7 @@ class FunctionImporter:
         location = results_location(names, node)
         mark = _NEW_RESULTS if schema.makes_new_tensors(node) else ""
         add = self.block.add if is_known else self.block.opaque
-        if _returns_list(node):
+        if schema.returns_list(node):
             packed = add(name, operands, [types.LIST], location, mark=mark)
             values = self.block.add("torch.prim.ListUnpack", packed, kinds, location)
         else:
@@ -263,15 +253,6 @@ class FunctionImporter:
         self._versions.define(node, pytree.tree_unflatten(own, tree))
         for tensor, value in zip(written, values[len(examples) :], strict=True):
             self._versions.write(tensor, value)
-
-
-def _call_name(node: torch.fx.Node) -> str:
-    """The name of a higher-order operator, or of the operator that it makes
-    functional."""
-    name = node.target.name()
-    if name.startswith("auto_functionalized"):
-        return f"torch.{node.args[0].name().replace('::', '.')}"
-    return f"torch.higher_order.{name}"
 
 
 def _example(argument: Any) -> Any:
@@ -286,32 +267,16 @@ def _is_tensor(argument: Any) -> bool:
 
 
 def _is_plain(value: object) -> bool:
-    """Does a tensor lie in memory as its type says, from the start of it?"""
-    return (
-        isinstance(value, torch.Tensor)
-        and value.is_contiguous()
-        and value.storage_offset() == 0
-    )
-
-
-def _returns_list(node: torch.fx.Node) -> bool:
-    """Is the result of an operator one list of tensors?"""
-    if not schema.is_operator(node):
+    """Does a tensor lie in memory as its type says, from the start of it? No guard is
+    put on sizes that are symbols."""
+    if not isinstance(value, torch.Tensor):
         return False
-    returns = node.target._schema.returns
-    return len(returns) == 1 and str(returns[0].type) == "List[Tensor]"
-
-
-def _own_results(node: torch.fx.Node) -> Any:
-    """The traced results of a node, None for each that is an operand it writes."""
-    if schema.is_operator(node):
-        returns = node.target._schema.returns
-        own = [schema.returned_argument(node, result) is None for result in returns]
-        if not any(own):
-            return ()
-        if not all(own):
-            pairs = zip(node.meta["val"], own, strict=True)
-            return tuple(value if is_own else None for value, is_own in pairs)
-    if "val" not in node.meta:
-        raise GraphImportError(node, "there is no example value of its results")
-    return node.meta["val"]
+    expected: int | torch.SymInt = 1
+    for size, stride in zip(
+        reversed(value.shape), reversed(value.stride()), strict=True
+    ):
+        is_one = statically_known_true(size == 1)
+        if not is_one and not statically_known_true(stride == expected):
+            return False
+        expected = expected * size
+    return statically_known_true(value.storage_offset() == 0)

@@ -22,6 +22,12 @@ def is_higher_order(node: torch.fx.Node) -> bool:
     return isinstance(node.target, torch._ops.HigherOrderOperator)
 
 
+def changes_shape(node: torch.fx.Node) -> bool:
+    """Does an operator change the shape, strides or memory of what it takes, as
+    `transpose_` and `set_` do?"""
+    return is_operator(node) and torch.Tag.inplace_view in node.target.tags
+
+
 def is_getitem(node: torch.fx.Node) -> bool:
     """Does the node pick one of several results?"""
     return node.target is operator.getitem
@@ -129,6 +135,29 @@ def viewed_nodes(node: torch.fx.Node) -> list[torch.fx.Node]:
         and ("*" in shared or formal.alias_info.before_set & shared)
         for viewed in nodes_in(actual)
     ]
+
+
+def returns_list(node: torch.fx.Node) -> bool:
+    """Is the result of an operator one list of tensors?"""
+    if not is_operator(node):
+        return False
+    returns = node.target._schema.returns
+    return len(returns) == 1 and str(returns[0].type) == "List[Tensor]"
+
+
+def own_results(node: torch.fx.Node) -> Any:
+    """The traced results of a node, None for each that is an operand it writes."""
+    if is_operator(node):
+        returns = node.target._schema.returns
+        own = [returned_argument(node, result) is None for result in returns]
+        if not any(own):
+            return ()
+        if not all(own):
+            pairs = zip(node.meta["val"], own, strict=True)
+            return tuple(value if is_own else None for value, is_own in pairs)
+    if "val" not in node.meta:
+        raise GraphImportError(node, "there is no example value of its results")
+    return node.meta["val"]
 
 
 def makes_new_tensors(node: torch.fx.Node) -> bool:

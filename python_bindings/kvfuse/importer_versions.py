@@ -18,25 +18,25 @@ from .importer_text import Value
 
 #: Operators that return a new version of their first operand, of its type.
 VERSIONS = {
-    "_index_put_impl",
-    "_unsafe_index_put",
-    "as_strided_scatter",
-    "copy",
-    "diagonal_scatter",
-    "fill",
-    "index_add",
-    "index_copy",
-    "index_fill",
-    "index_put",
-    "index_reduce",
-    "masked_fill",
-    "masked_scatter",
-    "scatter",
-    "scatter_add",
-    "scatter_reduce",
-    "select_scatter",
-    "slice_scatter",
-    "zero",
+    "aten::_index_put_impl",
+    "aten::_unsafe_index_put",
+    "aten::as_strided_scatter",
+    "aten::copy",
+    "aten::diagonal_scatter",
+    "aten::fill",
+    "aten::index_add",
+    "aten::index_copy",
+    "aten::index_fill",
+    "aten::index_put",
+    "aten::index_reduce",
+    "aten::masked_fill",
+    "aten::masked_scatter",
+    "aten::scatter",
+    "aten::scatter_add",
+    "aten::scatter_reduce",
+    "aten::select_scatter",
+    "aten::slice_scatter",
+    "aten::zero",
 }
 
 
@@ -85,8 +85,7 @@ class Versions:
             if not schema.is_operator(contents):
                 contents = schema.functionalized_base(contents)
                 continue
-            name = contents.target._schema.name
-            if name.partition("::")[2] not in VERSIONS:
+            if contents.target._schema.name not in VERSIONS:
                 return False
             contents = contents.args[0]
         return False

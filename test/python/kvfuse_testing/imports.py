@@ -12,6 +12,9 @@ from collections.abc import Sequence
 import torch
 from torch_mlir import fx
 
+from kvfuse import importer
+
+from . import torch_programs
 from .compile import Compiler
 
 #: What torch-mlir does not say.
@@ -76,6 +79,13 @@ def counts(outcome: Outcome) -> list[tuple]:
         )
         for function in outcome.functions
     ]
+
+
+def as_exported(imported: importer.Imported) -> torch_programs.Exported:
+    """An imported program as one through torch-mlir."""
+    own = len(imported.results) - imported.updates
+    updates = imported.results[: imported.updates] + (None,) * own
+    return torch_programs.Exported(imported.text, updates)
 
 
 def torch_mlir_text(program: torch.export.ExportedProgram) -> str:
