@@ -90,7 +90,11 @@ def _identity() -> str:
     return digest.hexdigest()
 
 
-class WritePass(passes.CustomInferenceAwareGraphPass):
+#: A pass that is told whether its graph is for inference; not in every torch.
+_AwarePass = getattr(passes, "CustomInferenceAwareGraphPass", passes.CustomGraphPass)
+
+
+class WritePass(_AwarePass):
     """Inductor's post-grad pass: runs `others`, then fuses the cache writes."""
 
     def __init__(self, options: Options, others: Sequence[Callable[..., None]]) -> None:
@@ -98,13 +102,11 @@ class WritePass(passes.CustomInferenceAwareGraphPass):
         self.others = tuple(others)
         self.is_enabled = True
 
-    def __call__(self, graph: Graph, is_inference: bool) -> None:
+    def __call__(self, graph: Graph, is_inference: bool | None = None) -> None:
         """Rewrites `graph`, functional but for copies into its inputs."""
         for other in self.others:
-            if isinstance(other, passes.CustomInferenceAwareGraphPass):
-                other(graph, is_inference)
-            else:
-                other(graph)
+            is_aware = is_inference is not None and isinstance(other, _AwarePass)
+            other(*((graph, is_inference) if is_aware else (graph,)))
         if self.is_enabled:
             _fuse(graph.owning_module, self.options, is_functional=True)
 
