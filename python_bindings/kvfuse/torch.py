@@ -22,11 +22,13 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.registry import register_backend
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._inductor import config
 from torch._inductor import custom_graph_pass as passes
+from torch._inductor.fx_passes.reinplace import reinplace_inplaceable_ops_core
 from torch.fx import Graph, GraphModule
 
 from . import _library
@@ -178,6 +180,10 @@ def backend(
 
     def compile_graph(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         _fuse(graph, made, is_functional=False)
+        # Other writes are done in place as well, where eager mode's were.
+        with enable_python_dispatcher():
+            reinplace_inplaceable_ops_core(graph.graph)
+        graph.recompile()
         return make_boxed_func(graph.forward)
 
     compiler = aot_autograd(

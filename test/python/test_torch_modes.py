@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch._inductor import config
 
 import kvfuse.torch
-from kvfuse_testing.torch_graphs import WRITE, recorded
+from kvfuse_testing.torch_graphs import WRITE, recorded, steps
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -122,6 +122,10 @@ def test_refused_writes_stay(backend, caplog):
         compare(model, torch.compile(model, backend=backend), make_rows(3))
     assert [graph.before for graph in graphs] == [graph.after for graph in graphs]
     assert any("accumulate" in message for _, message in messages)
+    if backend == "kvfuse":
+        targets = [step.target for step in steps(graphs[0].graph)]
+        assert "aten.index_put_.default" in targets
+        assert "aten.copy_.default" not in targets
 
     torch._dynamo.reset()
     kvfuse.torch.enable(fuse="required")
