@@ -53,7 +53,8 @@ def compile(
         more.
     dynamic_shapes: as for torch.export. "auto": dimension 0 of each tensor, that is
         the number of blocks or tokens, may vary unless the program fixes it.
-    target: "cpu", or a GPU such as "sm_90"; None: where the example inputs are.
+    target: "cpu", or a GPU such as "sm_90"; None: where the program's inputs
+        are, and the CPU for MLIR.
     fuse: "on", "off" (each operation of the chain is a kernel), or "required"
         (CompileError if a write is not fused).
     mutates: numbers of the arguments that may be written in place; None: those that
@@ -85,7 +86,7 @@ def compile(
         no_versioning=no_versioning,
         count_branches=count_branches,
     )
-    device = None if is_text else _device(example_inputs)
+    device = None if is_text else source.device
     if target is None:
         target = "cpu" if device is None else _target_of(device)
     compiled = Compiled(source, options, target, optimize)
@@ -112,16 +113,6 @@ def _read(program: Any, inputs: Any, dynamic_shapes: Any) -> Any:
         return _frontend.from_graph(program)
     name = getattr(program, "__name__", type(program).__name__)
     raise TypeError(f"{name} is traced by torch.export: expects example_inputs")
-
-
-def _device(inputs: Any) -> torch.device | None:
-    """The CUDA device that the example inputs are on, if they are on one."""
-    import torch
-
-    for leaf in torch.utils._pytree.tree_leaves(inputs):
-        if isinstance(leaf, torch.Tensor) and leaf.is_cuda:
-            return leaf.device
-    return None
 
 
 def _target_of(device: torch.device) -> str:

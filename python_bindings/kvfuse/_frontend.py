@@ -76,6 +76,14 @@ class Program:
         return pytree.tree_unflatten(outputs, self.out_spec)
 
     @property
+    def device(self) -> torch.device | None:
+        """The CUDA device of the program's tensors, if they are on one."""
+        for value in (*self.guards.values, *self.arguments):
+            if isinstance(value, torch.Tensor) and value.is_cuda:
+                return value.device
+        return None
+
+    @property
     def has_own_tensors(self) -> bool:
         """Are there arguments that no caller passes: parameters, buffers?"""
         return not all(isinstance(leaf, FlatInput) for leaf in self.arguments)
