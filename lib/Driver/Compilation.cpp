@@ -88,6 +88,7 @@ FailureOr<CompileResult> Compilation::run() {
     if (failed(binary))
       return failure();
     result.output = std::move(*binary);
+  result.header = std::move(header);
   }
   if (!progress.finish())
     return failure();
@@ -205,6 +206,8 @@ FailureOr<std::string> Compilation::emitHostFormat(ModuleOp nested) {
   HostFormat host = format == EmitFormat::LLVM     ? HostFormat::LLVMIR
                     : format == EmitFormat::Object ? HostFormat::Object
                                                    : HostFormat::SharedLibrary;
+  if (request.wantsHeader)
+    header = emitHeader(nested, request.target);
   progress.startStage();
   return emitHost(nested, host, request.optLevel,
                   [&](StringRef piece) { return progress.startPiece(piece); });

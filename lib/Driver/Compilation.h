@@ -49,13 +49,15 @@ private:
 
   mlir::FailureOr<std::string> emitBinary();
 
-  /// `nested`, which is in the LLVM dialect, as LLVM IR, object or library.
+  /// `nested`, which is in the LLVM dialect, as LLVM IR, object or library, and
+  /// its header.
   mlir::FailureOr<std::string> emitHostFormat(mlir::ModuleOp nested);
 
   const CompileRequest &request;
   mlir::ModuleOp module;
   std::vector<RecordedRemark> &remarks;
   LaunchCounts unfused;
+  std::string header;
   Progress progress;
 };
 

@@ -49,6 +49,9 @@ std::string kvfuse::completeRequest(CompileRequest &request) {
   if (onCPU && isKernelFormat(*request.emit))
     return "--emit=nvvm, ptx and cubin go with a GPU target, not with "
            "--target=cpu";
+  if (request.wantsHeader && request.emit != EmitFormat::Object &&
+      request.emit != EmitFormat::Shared)
+    return "--header goes with --emit=obj and shared";
   if (request.optLevel > 3)
     return "expects -O0 to -O3";
   return {};

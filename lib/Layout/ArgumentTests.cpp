@@ -8,6 +8,7 @@
 #include "kvfuse/Layout/Overlap.h"
 
 #include "IndexArithmetic.h"
+#include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -21,6 +22,11 @@ static constexpr unsigned kMaxPairs = 64;
 static void createAssert(ImplicitLocOpBuilder &b, Value test,
                          const Twine &message) {
   cf::AssertOp::create(b, test, b.getStringAttr("SM8: " + message));
+}
+
+/// The number of `argument`, with its name if it has one.
+static std::string name(BlockArgument argument) {
+  return std::to_string(argument.getArgNumber()) + kv::quoteName(argument);
 }
 
 Value OverlapTests::createNoRepetitionTest(ImplicitLocOpBuilder &b,
@@ -45,11 +51,13 @@ void OverlapTests::createPairTests(ImplicitLocOpBuilder &b,
     auto others =
         llvm::concat<const BlockArgument>(written.drop_front(i + 1), read);
     for (BlockArgument other : others) {
-      auto [first, second] =
-          std::minmax(argument.getArgNumber(), other.getArgNumber());
+      auto [first, second] = std::minmax(
+          argument, other, [](BlockArgument lhs, BlockArgument rhs) {
+            return lhs.getArgNumber() < rhs.getArgNumber();
+          });
       createAssert(b, createDisjointTest(b, b.getLoc(), argument, other),
-                   "dest-alias: arguments " + Twine(first) + " and " +
-                       Twine(second) + " overlap");
+                   "dest-alias: arguments " + name(first) + " and " +
+                       name(second) + " overlap");
     }
   }
 }
@@ -150,7 +158,7 @@ void OverlapTests::createLoopTests(ImplicitLocOpBuilder &b,
     Value isOther = createCompare(b, arith::CmpIPredicate::ne, found,
                                   createIndex(b, number));
     createAssert(b, isOther,
-                 "dest-alias: argument " + Twine(argument.getArgNumber()) +
+                 "dest-alias: argument " + name(argument) +
                      " overlaps one that is written");
   }
 }
@@ -168,7 +176,7 @@ void OverlapTests::createArgumentTests(func::FuncOp func) {
   ImplicitLocOpBuilder b(func.getLoc(), &func.front().front());
   for (unsigned number : touched.shared.set_bits())
     createAssert(b, createNoRepetitionTest(b, func.getArgument(number)),
-                 "overlap: argument " + Twine(number) +
+                 "overlap: argument " + name(func.getArgument(number)) +
                      ", of which several parts are written, repeats its "
                      "elements");
   if (written.size() * (written.size() + read.size()) <= kMaxPairs)

@@ -8,6 +8,7 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "KernelTable.h"
+#include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Dialect/KV/Transforms/SizeChecks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -118,7 +119,8 @@ static LogicalResult convertGeneric(KernelTable &kernels, linalg::GenericOp op,
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
       createSizeCheck(b, createSize(b, operand, dim),
                       sizes[cast<AffineDimExpr>(expr).getPosition()],
-                      "operands of an elementwise operation differ in size");
+                      "operands of an elementwise operation differ in size" +
+                          kv::quoteName(operand));
   Value elements = createProduct(b, sizes);
   createLaunch(
       b, kernel, func,

@@ -7,6 +7,7 @@
 
 #include "kvfuse/Lowering/Passes.h"
 
+#include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "kvfuse/Layout/WrittenArguments.h"
 #include "kvfuse/Lowering/Signature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,7 +39,7 @@ static ArrayAttr describe(func::FuncOp func, const llvm::BitVector &written) {
                          << type;
       return {};
     }
-    if (auto name = func.getArgAttrOfType<StringAttr>(i, kNameAttr))
+    if (auto name = func.getArgAttrOfType<StringAttr>(i, kv::kNameAttr))
       argument.name = name.str();
     if (auto memref = dyn_cast<MemRefType>(type))
       argument.sizes = llvm::map_to_vector(memref.getShape(), [](int64_t size) {
@@ -66,6 +67,9 @@ struct KVDescribeFunctionsPass
                                UnitAttr::get(&getContext()));
       if (ArrayAttr signature = describe(func, written.lookup(func).written))
         func->setDiscardableAttr(kSignatureAttr, signature);
+      // The translation to LLVM IR warns of what it does not know.
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        func.removeArgAttr(i, kv::kNameAttr);
     }
   }
 };

@@ -19,9 +19,6 @@ namespace kvfuse {
 using namespace mlir;
 using namespace kvfuse;
 
-/// What MLIR puts in front of a function's name to get that of its C wrapper.
-static constexpr StringLiteral kWrapperPrefix = "_mlir_ciface_";
-
 namespace {
 /// Exports functions of one module.
 class FunctionExporter {
@@ -84,9 +81,9 @@ LogicalResult FunctionExporter::exportFunction(LLVM::LLVMFuncOp wrapper) {
                                 createAddress(b, kernelArray),
                                 createInteger(b, 32, kernels.size())});
       });
-  createFFIFunction(loc, "__tvm_ffi_" + name, "kvfuse_call", description);
+  createFFIFunction(loc, kTVMFFIPrefix + name, "kvfuse_call", description);
   if (isCUDA)
-    createFFIFunction(loc, "__tvm_ffi_" + name + "_load", "kvfuse_load",
+    createFFIFunction(loc, kTVMFFIPrefix + name + "_load", "kvfuse_load",
                       description);
   return success();
 }

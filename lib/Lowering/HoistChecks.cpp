@@ -7,6 +7,7 @@
 
 #include "kvfuse/Lowering/Passes.h"
 
+#include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "kvfuse/Layout/Overlap.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVHOISTCHECKS
@@ -22,6 +24,19 @@ namespace kvfuse {
 
 using namespace mlir;
 using namespace kvfuse;
+
+/// What a message of a callee's check adds where `call` is: the names of the
+/// operands, if they have some, for the callee may serve others, too.
+static std::string listOperandNames(func::CallOp call) {
+  SmallVector<std::string> names;
+  for (Value operand : call.getOperands()) {
+    StringRef name = kv::getArgumentName(operand);
+    names.push_back(name.empty() ? "unnamed" : ("'" + name + "'").str());
+  }
+  if (llvm::all_of(names, [](StringRef name) { return name == "unnamed"; }))
+    return {};
+  return "; its arguments are " + llvm::join(names, ", ");
+}
 
 namespace {
 /// Moves the checks of functions to their start, those of callees included.
@@ -108,12 +123,15 @@ private:
     IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
     DenseSet<Operation *> done;
+    std::string names = listOperandNames(call);
     for (cf::AssertOp check : checksOf.lookup(callee)) {
       llvm::SetVector<Operation *> slice;
       (void)collectSlice(callee, check.getArg(), done, slice);
       slice.insert(check);
       for (Operation *op : slice) {
         Operation *repeated = builder.clone(*op, mapping);
+        if (auto assertOp = dyn_cast<cf::AssertOp>(repeated))
+          assertOp.setMsg(check.getMsg().str() + names);
         // The size of a temporary folds to what it was allocated with.
         SmallVector<Value> folded;
         if (succeeded(builder.tryFold(repeated, folded)) && !folded.empty()) {

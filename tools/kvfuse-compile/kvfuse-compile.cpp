@@ -59,12 +59,18 @@ static cl::opt<EmitFormat> emit(
         clEnumValN(EmitFormat::Cubin, "cubin", "kernels assembled by ptxas"),
         clEnumValN(EmitFormat::LLVM, "llvm", "host code as LLVM IR"),
         clEnumValN(EmitFormat::Object, "obj", "host code, an object file"),
-        clEnumValN(EmitFormat::Shared, "shared", "host code, a shared library")),
+        clEnumValN(EmitFormat::Shared, "shared",
+                   "host code, a shared library")),
     cl::cat(category));
 static cl::opt<std::string>
     reportName("report", cl::value_desc("file"),
                cl::desc("Write a JSON report; - is standard output"),
                cl::cat(category));
+static cl::opt<std::string> headerName(
+    "header", cl::value_desc("file"),
+    cl::desc("Write a C header of what an object or a shared library "
+             "exports; - is standard output"),
+    cl::cat(category));
 static cl::opt<bool> showRemarks("remarks",
                                  cl::desc("Print remarks on standard error"),
                                  cl::cat(category));
@@ -148,6 +154,7 @@ static void readOptions(CompileRequest &request) {
   request.optLevel = static_cast<unsigned char>(optLevel) - '0';
   request.ptxas = ptxas;
   request.wantsReport = !reportName.empty();
+  request.wantsHeader = !headerName.empty();
   request.printRemarks = showRemarks;
 }
 
@@ -205,6 +212,9 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   if (!reportName.empty())
     if (llvm::Error error = write(reportName, result->report))
+      return fail(llvm::toString(std::move(error)));
+  if (!headerName.empty())
+    if (llvm::Error error = write(headerName, result->header))
       return fail(llvm::toString(std::move(error)));
   if (llvm::Error error = write(outputName, result->output))
     return fail(llvm::toString(std::move(error)));

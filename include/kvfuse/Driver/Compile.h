@@ -40,6 +40,8 @@ struct CompileRequest {
   std::string ptxas;
   /// A report costs the lowering to kernels, whatever the format.
   bool wantsReport = true;
+  /// A C header of what an object or a shared library exports.
+  bool wantsHeader = false;
   /// Remarks as diagnostics, too.
   bool printRemarks = false;
   ProgressFn onProgress;
@@ -49,6 +51,8 @@ struct CompileResult {
   std::string output;
   /// JSON, or empty if none was wanted.
   std::string report;
+  /// Empty if none was wanted.
+  std::string header = {};
 };
 
 /// Versions of kvfuse and LLVM.

@@ -297,7 +297,7 @@ def KVDescribeFunctions : Pass<"kv-describe-functions", "::mlir::ModuleOp"> {
     argument that was written has gone with bufferization.)
 
     Before: host functions on memrefs, with the kernels that they launch. After:
-    the same, with attributes.
+    the same, with attributes; `kv.name` has gone.
 
     Example:
 
@@ -306,7 +306,7 @@ def KVDescribeFunctions : Pass<"kv-describe-functions", "::mlir::ModuleOp"> {
     ```
     becomes, if a kernel writes `%c`,
     ```mlir
-    func.func @f(%c: memref<4xf32> {kv.name = "cache"}, %n: index) attributes {
+    func.func @f(%c: memref<4xf32>, %n: index) attributes {
       kv.signature = [
         {dtype = "float32", name = "cache", sizes = array<i64: 4>, written},
         {dtype = "int64"}

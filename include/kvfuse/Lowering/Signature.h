@@ -15,12 +15,14 @@
 
 namespace kvfuse {
 
-/// String attribute of a function's argument: its name in the model's code.
-inline constexpr llvm::StringLiteral kNameAttr = "kv.name";
-
 /// Attribute of an exported function: an array with a dictionary for each
 /// argument. Lowering changes types, so this is told apart from them.
 inline constexpr llvm::StringLiteral kSignatureAttr = "kv.signature";
+
+/// What MLIR puts in front of a function's name to get that of its C wrapper,
+/// and what TVM-FFI puts there.
+inline constexpr llvm::StringLiteral kWrapperPrefix = "_mlir_ciface_";
+inline constexpr llvm::StringLiteral kTVMFFIPrefix = "__tvm_ffi_";
 
 /// An argument of an exported function.
 struct ArgumentSignature {

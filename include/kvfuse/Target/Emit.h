@@ -47,6 +47,10 @@ mlir::FailureOr<std::string> emitHost(mlir::ModuleOp module, HostFormat format,
                                       unsigned optLevel,
                                       StartPieceFn startPiece);
 
+/// A C header that declares the functions that `module`, which is in the LLVM
+/// dialect, exports; `target` is "cpu" or a GPU.
+std::string emitHeader(mlir::ModuleOp module, llvm::StringRef target);
+
 } // namespace kvfuse
 
 #endif // KVFUSE_TARGET_EMIT_H

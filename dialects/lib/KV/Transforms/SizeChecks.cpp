@@ -7,6 +7,7 @@
 
 #include "kvfuse/Dialect/KV/Transforms/SizeChecks.h"
 
+#include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,10 +34,12 @@ void mlir::kv::createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
     Value size = createSize(b, first, dim);
     for (Value index : write.getIndices().drop_front())
       createSizeCheck(b, createSize(b, index, dim), size,
-                      "index tensors differ in size");
+                      "index tensors" + quoteName(first) + quoteName(index) +
+                          " differ in size");
     if (Value mask = write.getMask())
       createSizeCheck(b, createSize(b, mask, dim), size,
-                      "mask and index tensor differ in size");
+                      "mask" + quoteName(mask) + " and index tensor" +
+                          quoteName(first) + " differ in size");
   }
   for (unsigned i = 0; i < write.getNumDests(); ++i) {
     AffineMap map = write.getMap(i), order = write.getOrder(i);
@@ -46,8 +49,9 @@ void mlir::kv::createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
       if (position < write.getGridRank())
         createSizeCheck(b, createSize(b, values, dim),
                         createSize(b, first, position),
-                        "values of destination " + Twine(i) +
-                            " and index tensor differ in the number of rows");
+                        "values" + quoteName(values) + " of destination " +
+                            Twine(i) + " and index tensor" + quoteName(first) +
+                            " differ in the number of rows");
     }
     if (write.isBox(i))
       continue;
@@ -58,10 +62,11 @@ void mlir::kv::createSizeChecks(ImplicitLocOpBuilder &b, WriteOp write) {
       WriteOp::Extent extent =
           write.getRowExtent(i, bare.getPosition() - write.getRowDim(0));
       if (extent.fromValues)
-        createSizeCheck(
-            b, createSize(b, values, extent.dim), createSize(b, dest, dim),
-            "rows of destination " + Twine(i) + " do not cover dimension " +
-                Twine(dim) + " of the cache");
+        createSizeCheck(b, createSize(b, values, extent.dim),
+                        createSize(b, dest, dim),
+                        "rows" + quoteName(values) + " of destination " +
+                            Twine(i) + " do not cover dimension " + Twine(dim) +
+                            " of the cache" + quoteName(dest));
     }
   }
 }
