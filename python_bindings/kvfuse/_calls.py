@@ -121,15 +121,16 @@ class WholeCall:
         self.written = [n in program.imported.mutates for n in range(len(self.names))]
         self.direct_types = tensor_types() if program.takes_tensors else frozenset()
         self.direct = function
-        if program.guards.test or any(out is not None for out in program.outputs):
+        returns_none = program.out_spec.is_leaf() and program.outputs == (None,)
+        if program.guards.test_tensors is not None or not returns_none:
             self.direct = self._run
 
     def _run(self, *leaves: Any) -> Any:
         """A call with tensors alone, in the order of the function's arguments."""
-        if self.program.guards.test is not None:
+        if self.program.guards.test_tensors is not None:
             if len(leaves) != len(self.names):
                 return self(leaves, {})  # Binding them says what is wrong.
-            self.program.guards.test(leaves)
+            self.program.guards.test_tensors(leaves)
         self.function(*leaves)
         return self._results(leaves)
 

@@ -16,6 +16,12 @@ from torch.utils import _pytree as pytree
 
 from . import _guards, _tracing, importer
 
+_BY_POSITION = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+_NO_VALUE = object()
+
 
 @dataclasses.dataclass(frozen=True)
 class FlatInput:
@@ -90,17 +96,22 @@ class Program:
 
     @property
     def takes_tensors(self) -> bool:
-        """Are the inputs, in order, just the arguments of the MLIR function?"""
-        parameters = self.signature.parameters
-        flat = pytree.tree_structure(dict.fromkeys(parameters))
-        by_position = (
-            inspect.Parameter.POSITIONAL_ONLY,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        )
+        """Are the arguments of the MLIR function the first inputs, in order?
+
+        All other inputs have the values that were traced if they are left out.
+        """
+        parameters = list(self.signature.parameters.values())
+        count = len(self.arguments)
+        flat = pytree.tree_structure(dict.fromkeys(self.signature.parameters))
         return (
             self.spec == flat
-            and all(p.kind in by_position for p in parameters.values())
-            and self.arguments == tuple(map(FlatInput, range(len(self.names))))
+            and self.arguments == tuple(map(FlatInput, range(count)))
+            and all(p.kind in _BY_POSITION for p in parameters[:count])
+            and all(
+                self.guards.constants.get(number, _NO_VALUE) is parameter.default
+                for number, parameter in enumerate(parameters)
+                if number >= count
+            )
         )
 
 

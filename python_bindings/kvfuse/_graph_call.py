@@ -55,7 +55,8 @@ class GraphCall:
         self.updated = tuple(program.arguments[number] for number in program.updated)
         if not calls:
             return
-        module = copy.deepcopy(program.imported.program)
+        root = program.imported.program
+        module = torch.fx.GraphModule(root, copy.deepcopy(root.graph))
         nodes = {node.name: node for node in module.graph.nodes}
         contents = pytree.tree_leaves(module.graph.output_node().args)
         mutated = {

@@ -38,13 +38,16 @@ class Guards:
 
     names: each leaf as the model code spells it.
     values: the tensors, as traced, that leaves have to look like; None for others.
+    constants: the values of leaves that are no tensors, by number.
     test: raises ValueError where the traced path does not hold; None if it always
-        does.
+        does. test_tensors: the same for leaves that have the values in `constants`.
     """
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
+    constants: dict[int, Any]
     test: Callable[[Sequence[Any]], None] | None
+    test_tensors: Callable[[Sequence[Any]], None] | None
 
     def check_tensors(self, leaves: Sequence[Any]) -> None:
         """Raises TypeError or ValueError if a leaf is not what was traced.
@@ -78,7 +81,7 @@ def _check_tensor(name: str, traced: torch.Tensor, leaf: Any) -> None:
 
 def of_graph(values: Sequence[Any], names: Sequence[str]) -> Guards:
     """An FX graph's: who traced it guards it."""
-    return Guards(tuple(names), tuple(values), None)
+    return Guards(tuple(names), tuple(values), {}, None, None)
 
 
 def of_export(
@@ -93,12 +96,17 @@ def of_export(
     values: the leaves as traced; constants: those that are no tensors, by number;
     mutated: numbers of those that are written.
     """
-    conditions = list(_constant_conditions(constants))
-    conditions += _traced_conditions(exported, keys)
+    conditions = _traced_conditions(exported, keys)
     conditions += _range_conditions(exported, values)
     conditions += _layout_conditions(exported, values, mutated)
     names = tuple(map(spell, keys))
-    return Guards(names, tuple(values), _compile(conditions, names, constants))
+    return Guards(
+        names,
+        tuple(values),
+        constants,
+        _compile(_constant_conditions(constants) + conditions, names, constants),
+        _compile(conditions, names, constants),
+    )
 
 
 def _constant_conditions(constants: dict[int, Any]) -> list[str]:

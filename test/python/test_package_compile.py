@@ -124,6 +124,27 @@ def test_nested_inputs_and_options_that_are_no_tensors():
         compiled({"k": passed[0]["k"]}, *passed[1:])
 
 
+@pytest.mark.parametrize("result", [None, (), (None, None), [3]], ids=repr)
+def test_defaults_may_be_left_out(result):
+    def write(cache, rows, slots, page_size=PAGE, *, scale=None):
+        cache[slots // page_size, :, slots % page_size] = rows
+        return result
+
+    cache = torch.zeros(BLOCKS, HEADS, PAGE, DIM)
+    rows, slots = torch.randn(5, HEADS, DIM), torch.arange(3, 8)
+    compiled = kvfuse.compile(write, (cache, rows, slots))
+    expected = cache.clone()
+    write(expected, rows, slots)
+    for options in ({}, {"page_size": PAGE}, {"scale": None}):
+        cache.zero_()
+        assert compiled(cache, rows, slots, **options) == result
+        assert torch.equal(cache, expected)
+    cache.zero_()
+    with pytest.raises(ValueError, match="page_size == 4"):
+        compiled(cache, rows, slots, 2)
+    assert not cache.any()
+
+
 def test_buffers_of_a_module_are_written():
     class Cached(torch.nn.Module):
         def __init__(self):
@@ -296,6 +317,30 @@ def test_a_graph_with_rows_that_require_grad_is_refused():
         assert compiled(cache, *inputs) is inputs[1]
         module(expected, *inputs)
     assert torch.equal(cache, expected) and cache.any()
+
+
+def test_a_graph_keeps_its_parameters():
+    """They are not copied: later changes of a weight are seen."""
+
+    class Projected(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.eye(DIM))
+
+        def forward(self, cache, slots, hidden):
+            written = torch.index_put(cache, [slots], hidden @ self.weight)
+            cache.copy_(written)
+            return written.sum()
+
+    module = Projected()
+    cache, slots, hidden = torch.zeros(8, DIM), torch.arange(3), torch.randn(3, DIM)
+    trace = make_fx(module, tracing_mode="fake", _allow_non_fake_inputs=True)
+    compiled = kvfuse.compile(trace(cache, slots, hidden))
+    with torch.no_grad():
+        module.weight.mul_(2)
+        total = compiled(cache, slots, hidden)
+    assert torch.equal(cache[:3], 2 * hidden) and total == cache.sum()
+    assert compiled.counters()["calls"] == 1
 
 
 def test_a_graph_takes_only_what_was_traced():
