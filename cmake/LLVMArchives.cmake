@@ -11,7 +11,7 @@ function(use_llvm_archives)
     if(libraries)
       # Some need libraries of others that may not be there, for what nothing here
       # refers to: Z3, curl, libedit, libffi, libxml2.
-      list(FILTER libraries INCLUDE REGEX "LLVM|^(rt|dl|m)$|ZLIB|zstd")
+      list(FILTER libraries INCLUDE REGEX "LLVM.|^(rt|dl|m)$|ZLIB|zstd")
       set_target_properties(${target} PROPERTIES
         INTERFACE_LINK_LIBRARIES "${libraries}")
     endif()

@@ -6,8 +6,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests that use a GPU where there is one.
-python_tests=(test/python/test_compiled_*.py test/python/test_minimax_m3_step.py)
+# Tests of the package that need neither torch-mlir nor jax-tvm-ffi, which machines
+# with a GPU may not have. Most use a GPU where there is one.
+python_tests=(
+  test/python/test_compiled_*.py test/python/test_torch_*.py
+  test/python/test_package_{compile,errors,explain,numpy,prewritten,cache}.py
+  test/python/test_minimax_m3_step.py
+)
 
 fail() { echo "check-gpu: error: $*" >&2; exit 1; }
 
@@ -43,12 +48,13 @@ else
   echo "check-gpu: compute-sanitizer is not on the PATH and was not run"
 fi
 
-# Beside the packages of this Python, and in front of them.
-site=build/gpu-site
+# Beside the packages of this Python, and in front of them. Tests take the Python
+# code from python_bindings, and its libraries from here.
+site=$PWD/build/gpu-site
 rm -rf "$site"
 "$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" \
   build/gpu-bundle/wheels/*.whl
-export PYTHONPATH=$PWD/$site${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH} KVFUSE_LIB_DIR=$site/kvfuse
 export KVFUSE_CACHE_DIR=$PWD/build/gpu-cache
 rm -rf "$KVFUSE_CACHE_DIR"
 
