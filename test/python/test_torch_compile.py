@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import kvfuse.torch  # noqa: F401
 from kvfuse_testing.decoder import Shape, make_caches, make_decoder, run
-from kvfuse_testing.torch_graphs import CHAIN, WRITE, recorded
+from kvfuse_testing.torch_graphs import WRITE, is_of_chain, recorded, without
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SHAPE = Shape()
@@ -48,12 +48,11 @@ def test_decoder(dtype, layout, pooled):
     assert torch.equal(given, logits)
     assert_same_bytes(caches, expected)
     (graph,) = graphs
-    targets = [step.target for step in graph.after if step.code in (*CHAIN, "")]
-    assert targets.count(str(WRITE)) == SHAPE.layers
-    # Views of the new contents may come from the line that wrote them.
-    assert set(targets) <= {str(WRITE), "aten.as_strided.default"}
+    added = without(graph.after, graph.before)
+    assert [step.target for step in added] == [str(WRITE)] * SHAPE.layers
+    assert all(map(is_of_chain, without(graph.before, graph.after)))
     kept, originals = (
-        [step for step in steps if step.code not in (*CHAIN, "")]
+        [step for step in steps if not is_of_chain(step)]
         for steps in (graph.after, graph.before)
     )
     assert kept == originals

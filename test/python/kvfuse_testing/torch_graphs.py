@@ -80,3 +80,9 @@ def without(taken: list[Step], others: list[Step]) -> list[Step]:
     """`taken` without one of each of `others`, in order."""
     left = list(others)
     return [x for x in taken if x not in left or left.remove(x)]
+
+
+def is_of_chain(step: Step) -> bool:
+    """Does `step` belong to a write, or does it only bring values to one, as what is
+    taken from a projection of Q, K and V?"""
+    return step.code in (*CHAIN, "") or "getitem" in step.target
