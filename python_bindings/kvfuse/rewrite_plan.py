@@ -171,7 +171,13 @@ class Plan:
         for cache in site.caches():
             self.after[views[cache].contents] = now[views[cache].contents.base]
         self.last.update(now.values())
+        device = site.caches()[0].meta["val"].device
         for node in site.reads():
+            value = node.meta["val"]
+            if not isinstance(value, (torch.Tensor, torch.SymInt, int)):
+                raise SiteError(site, f"{node} is neither a tensor nor an integer")
+            if isinstance(value, torch.Tensor) and value.device != device:
+                raise SiteError(site, f"{node} is on {value.device}, not on {device}")
             view = views.get(node)
             if view is not None and view.contents.base in now:
                 raise SiteError(site, f"{node} may be part of what the call writes")

@@ -192,6 +192,30 @@ def test_what_may_not_be_is_refused(model, rows, reason):
     assert reason in result.refused[0][1]
 
 
+@pytest.mark.parametrize(
+    "rows, slots, reason",
+    [
+        (ROWS.to("meta"), SLOTS, "is on cpu, not on meta"),
+        (torch.ones(4, 4, device="meta"), SLOTS.to("meta"), "neither a tensor"),
+    ],
+    ids=["device", "list"],
+)
+def test_operands_that_a_function_cannot_take(rows, slots, reason):
+    """torch takes slots of the CPU for any cache; a list is no tensor."""
+
+    def model(cache, rows, slots):
+        part = aten.split(rows, 2)[0]
+        cache.copy_(write(cache, part, slots))
+
+    module = trace(model, CACHE.to("meta"), rows, slots)
+    names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+    operand = "split" if len(rows) > 2 else 1
+    calls = [call("put", ["index_put"], [0, operand, 2])]
+    result = rewriting.rewrite(module.graph, calls, names, emit)
+    assert not result.replaced
+    assert reason in result.refused[0][1]
+
+
 def test_a_part_of_a_pool_and_its_readers():
     """The write sees a part; readers of the part see it in the new pool."""
 
