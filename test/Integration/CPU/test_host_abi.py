@@ -115,8 +115,9 @@ WRONG = {
     ),
     "values in a cache": (
         {
-            "k": lambda call: call.k_cache.view(torch.float32)
-            .as_strided((3, HEADS, DIM), (HEADS * DIM // 2, DIM // 2, 1))
+            "k": lambda call: call.k_cache.view(torch.float32).as_strided(
+                (3, HEADS, DIM), (HEADS * DIM // 2, DIM // 2, 1)
+            )
         },
         ValueError,
         r"SM8: .*arguments 0 \('k_cache'\) and 2 \('k'\) overlap",
@@ -214,9 +215,17 @@ def test_exported_symbols(compiler):
 
 
 def test_cpp_program(compiler, tmp_path):
+    """Its header is C's, too."""
     source = HERE / "host_abi" / "client.cpp"
     program = host_abi.compile_program(tmp_path, compiler, source, "--target=cpu")
-    assert host_abi.run_program(program).splitlines() == [
+    includes = [f"-I{folder}" for folder in tvm_ffi.libinfo.include_paths()]
+    subprocess.run(
+        ["clang++-22", "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror"]
+        + ["-fsyntax-only", "-Wno-pragma-once-outside-header"]
+        + [*includes, str(tmp_path / "write.h")],
+        check=True,
+    )
+    assert host_abi.run_program(program) == [
         "through TVM-FFI: 0, cache 0 0 6 0",
         "out of bounds: -1, cache 0 0 6 0",
         "IndexError: SX5: index out of bounds in destination 0",

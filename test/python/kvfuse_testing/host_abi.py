@@ -3,7 +3,6 @@
 """A function to call through the host ABI, and programs in C++ that call it."""
 
 import dataclasses
-import os
 import pathlib
 import subprocess
 
@@ -11,7 +10,7 @@ import torch
 import tvm_ffi.libinfo
 
 from . import abi
-from .compile import ROOT, Compiler, find_compiler
+from .compile import ROOT, Compiler, report_path
 
 HEADS, DIM = 2, 16
 SHAPE = f"?x{HEADS}x{DIM}"
@@ -78,56 +77,45 @@ class Call:
 
 
 def compile_program(
-    folder: pathlib.Path, compiler: Compiler, source: pathlib.Path, *options: str
+    folder: pathlib.Path,
+    compiler: Compiler,
+    source: pathlib.Path,
+    *options: str,
+    runtime: bool = True,
 ) -> pathlib.Path:
     """Compiles MODULE to an object with its header write.h, and links `source`.
 
-    `source` is C++; the program finds kvfuse's runtime and TVM-FFI by rpath.
+    `source` is C++. The program finds kvfuse's runtime and TVM-FFI by rpath, or,
+    without `runtime`, has functions of its own in their place. The report is
+    beside the program.
     """
-    program, module, object_file = folder / "program", folder / "m", folder / "m.o"
+    program, module = folder / "program", folder / "module.mlir"
+    object_file = folder / "module.o"
     module.write_text(MODULE)
     result = compiler.run(
         *(str(module), "-o", str(object_file), "--emit=obj", *options),
-        f"--header={folder / 'write.h'}",
+        *(f"--header={folder / 'write.h'}", f"--report={report_path(program)}"),
     )
     assert result.returncode == 0, result.stderr.decode()
-    libraries = [runtime_folder(), pathlib.Path(tvm_ffi.libinfo.find_libtvm_ffi())]
-    folders = [libraries[0], libraries[1].parent]
     includes = [
         *tvm_ffi.libinfo.include_paths(),
         *(folder, ROOT / "include", ROOT / "test/Runtime/Inputs"),
     ]
+    link = []
+    if runtime:
+        for library in (abi.load_runtime()._name, tvm_ffi.libinfo.find_libtvm_ffi()):
+            link += [library, f"-Wl,-rpath,{pathlib.Path(library).parent}"]
     subprocess.run(
         ["clang++-22", "-std=c++17", "-Wall", "-Wextra", "-Werror", str(source)]
-        + [str(object_file), "-o", str(program)]
         + [f"-I{include}" for include in includes]
-        + [f"-L{folder}" for folder in folders]
-        + [f"-Wl,-rpath,{folder}" for folder in folders]
-        + ["-lkvfuse_runtime", "-ltvm_ffi", "-ldl"],
+        + [str(object_file), *link, "-o", str(program)],
         check=True,
     )
     return program
 
 
-def runtime_folder() -> pathlib.Path:
-    """The folder of libkvfuse_runtime.so."""
-    return pathlib.Path(abi.load_runtime()._name).parent
-
-
-def fake_driver_folder() -> pathlib.Path:
-    """The folder of a libcuda.so.1 that prints what is asked of it."""
-    return find_compiler().parents[1] / "test" / "Runtime" / "driver"
-
-
-def run_program(program: pathlib.Path, *arguments: str, driver: bool = False) -> str:
-    """Runs a program; with `driver`, on a CUDA driver that writes down its calls."""
-    environment = dict(os.environ)
-    if driver:
-        environment["LD_LIBRARY_PATH"] = str(fake_driver_folder())
+def run_program(program: pathlib.Path, *arguments: str) -> list[str]:
+    """The lines that a program prints."""
     return subprocess.run(
-        [str(program), *arguments],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+        [str(program), *arguments], check=True, capture_output=True, text=True
+    ).stdout.splitlines()

@@ -60,8 +60,8 @@ static KVFuseMemRef3 describe(void *data, int64_t rows) {
 /// Calls the function without a check of types.
 static const char *callDirectly() {
   KVFuseMemRef3 kCacheRef = describe(kCache, kRows),
-                vCacheRef = describe(vCache, kRows),
-                keyRef = describe(keys, 1), valueRef = describe(values, 1);
+                vCacheRef = describe(vCache, kRows), keyRef = describe(keys, 1),
+                valueRef = describe(values, 1);
   KVFuseMemRef1 slotRef = {slots, slots, 0, {1}, {1}};
   return _mlir_ciface_main(&kCacheRef, &vCacheRef, &keyRef, &valueRef, &slotRef,
                            2.0f);
