@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,7 +70,10 @@ def compile(
     """
     from ._compiled import Compiled
 
-    source = _read(program, example_inputs, dynamic_shapes)
+    with warnings.catch_warnings():
+        # torch.export's own, of what it copies.
+        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
+        source = _read(program, example_inputs, dynamic_shapes)
     is_text = isinstance(source, str)
     if mutates is None:
         mutates = () if is_text else source.imported.mutates
@@ -87,10 +91,9 @@ def compile(
         count_branches=count_branches,
     )
     device = None if is_text else source.device
-    if target is None:
-        target = "cpu" if device is None else _target_of(device)
-    compiled = Compiled(source, options, target, optimize)
-    if device is not None and target != "cpu":
+    here = "cpu" if device is None else _target_of(device)
+    compiled = Compiled(source, options, target or here, optimize)
+    if compiled.target == here:
         compiled.load(device)
     return compiled
 

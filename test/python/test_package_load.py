@@ -67,6 +67,7 @@ ON_CUDA = """
 from torch.fx.experimental.proxy_tensor import make_fx
 
 graph = make_fx(torch.func.functionalize(write), tracing_mode="fake")(*inputs)
+torch.cuda.get_device_capability = lambda device: (8, 8 + device.index)
 with FakeTensorMode():
     for node in graph.graph.nodes:
         value = node.meta.get("val")
@@ -78,21 +79,19 @@ with FakeTensorMode():
 
 
 def test_compile_loads_where_the_inputs_are():
-    """So the first call may already be captured."""
+    """So the first call may already be captured. The target follows from them, too."""
     assert run(
-        ON_CUDA + "compiled = kvfuse.compile(graph, target='sm_90'); print(loads())\n"
+        ON_CUDA + "compiled = kvfuse.compile(graph); print(compiled.target, loads())\n"
         "compiled.load(1); print(loads())\n"
         "compiled.load(0); print(loads())\n"
-    ).split() == ["1", "1", "2"]
+    ).split() == ["sm_89", "1", "1", "2"]
 
 
-def test_the_target_is_the_device_of_the_inputs():
-    """Also of a program that comes without example inputs."""
+def test_compiling_for_another_device_loads_nothing():
     assert run(
-        ON_CUDA
-        + "torch.cuda.get_device_capability = lambda device: (8, 8 + device.index)\n"
-        "print(kvfuse.compile(graph).target)\n"
-    ).split() == ["sm_89"]
+        ON_CUDA + "compiled = kvfuse.compile(graph, target='sm_90')\n"
+        "print(compiled.target, loads())\n"
+    ).split() == ["sm_90", "0"]
 
 
 def test_a_device_that_is_not_there_is_an_error():

@@ -29,7 +29,7 @@ def test_quick_start_runs(tmp_path):
     script = tmp_path / "quick_start.py"
     script.write_text(quick_start() + CHECK)
     result = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script)],
+        [sys.executable, str(script)],
         capture_output=True,
         text=True,
         check=False,
