@@ -78,8 +78,8 @@ static std::optional<CompileResult> readEntry(StringRef key, StringRef entry) {
 }
 
 /// Writes the file `name` as a whole, or leaves it as it was. (LLVM's own
-/// temporary files, and so `localCache`, bring handlers of signals along that
-/// end a process at Ctrl-C; they are not for a library.)
+/// temporary files, and so `localCache`, install handlers of signals for the
+/// whole process, which is not a library's.)
 static Error writeFile(const Twine &name, ArrayRef<StringRef> parts) {
   int fd;
   SmallString<128> temporary;

@@ -48,9 +48,15 @@ private:
 };
 } // namespace
 
+/// What ORC reported of the link that this thread does; it leaves little for
+/// the one who asked for it.
+static thread_local std::string reports;
+
 Session::Session(std::unique_ptr<ExecutorProcessControl> process, void *library)
     : session(std::move(process)), objects(session),
       host(session.createBareJITDylib("host")) {
+  session.setErrorReporter(
+      [](Error error) { reports += toString(std::move(error)) + "; "; });
   host.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
       sys::DynamicLibrary(library), /*GlobalPrefix=*/'\0'));
 }
@@ -94,8 +100,13 @@ Expected<SymbolMap> Session::link(StringRef object,
   if (Error error = objects.add(
           library, MemoryBuffer::getMemBufferCopy(object, library.getName())))
     return std::move(error);
-  return session.lookup({{&library, JITDylibLookupFlags::MatchAllSymbols}},
-                        names);
+  reports.clear();
+  Expected<SymbolMap> addresses =
+      session.lookup({{&library, JITDylibLookupFlags::MatchAllSymbols}}, names);
+  if (!addresses)
+    return createStringError("the object cannot be linked: " + reports +
+                             toString(addresses.takeError()));
+  return addresses;
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +149,8 @@ static Expected<ObjectSymbols> readSymbols(StringRef object) {
 Expected<LoadedObject> kvfuse::loadObject(StringRef object) {
   Expected<ObjectSymbols> symbols = readSymbols(object);
   if (!symbols)
-    return symbols.takeError();
+    return createStringError("expects an object file for this machine: " +
+                             toString(symbols.takeError()));
   if (symbols->functions.empty())
     return createStringError("the object exports no function");
   Expected<Session *> session = Session::get();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StopGate.h"
+#include "Targets.h"
 #include "Tools.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -15,7 +16,6 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
@@ -27,8 +27,7 @@ bool kvfuse::isSupportedChip(StringRef chip) {
   if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability) ||
       capability < 80)
     return false;
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTargetMC();
+  initializeTargets();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target *target =

@@ -7,6 +7,7 @@
 
 #include "LinkHost.h"
 #include "StopGate.h"
+#include "Targets.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -15,7 +16,6 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -25,8 +25,7 @@ using namespace kvfuse;
 /// A machine of this kind of processor, without features that not all have:
 /// what is compiled here may run elsewhere.
 static std::unique_ptr<llvm::TargetMachine> createHostMachine(unsigned level) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  initializeTargets();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *target =

@@ -21,8 +21,8 @@ std::string kvfuse::findTool(StringRef name, ArrayRef<StringRef> folders) {
 }
 
 /// Makes a temporary file with `contents` that `remover` deletes. (LLVM's own
-/// ways to write files bring handlers of signals along, which are not for a
-/// library.)
+/// temporary files install handlers of signals for the whole process, which is
+/// not a library's.)
 static std::error_code makeTemporary(StringRef suffix, StringRef contents,
                                      SmallString<128> &path,
                                      llvm::FileRemover &remover) {
