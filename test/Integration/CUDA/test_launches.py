@@ -50,9 +50,8 @@ def test_the_chain_launches_what_the_report_says() -> None:
     chain = paged_writes.compiled(SPEC, fuse="off")
     call = usual_call()
     chain(*call.arguments)
-    (function,) = chain.report["functions"]
     names = kernels_of(chain, call)
-    assert len(names) == CALLS * function["launches_unfused"], names
+    assert len(names) == CALLS * chain.launches_unfused, names
 
 
 def allocations() -> int:
