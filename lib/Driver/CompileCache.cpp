@@ -148,8 +148,7 @@ std::optional<CompileResult> CompileCache::lookup(StringRef key) const {
   auto entry = MemoryBuffer::getOpenFile(*file, key, /*FileSize=*/-1,
                                          /*RequiresNullTerminator=*/false,
                                          /*IsVolatile=*/true);
-  fs::closeFile(*file);
-  if (!entry)
+  if (fs::closeFile(*file) || !entry)
     return std::nullopt;
   return readEntry(key, (*entry)->getBuffer());
 }

@@ -86,10 +86,17 @@ Expected<Session *> Session::get() {
     // Never destroyed: code may run while the process ends.
     return new Session(std::move(*process), *library);
   };
-  static Expected<Session *> session = create();
+  static std::string failure;
+  static Session *session = [&]() -> Session * {
+    Expected<Session *> created = create();
+    if (created)
+      return *created;
+    failure = toString(created.takeError());
+    return nullptr;
+  }();
   if (!session)
-    return createStringError("no code can be loaded into this process");
-  return *session;
+    return createStringError(failure);
+  return session;
 }
 
 Expected<SymbolMap> Session::link(StringRef object,

@@ -10,8 +10,8 @@
 
 namespace kvfuse {
 
-/// Registers this machine and NVPTX with LLVM, once. LLVM's registry has no lock,
-/// so this comes before any use of it, by any thread.
+/// Registers this machine and NVPTX with LLVM, once. LLVM's registry has no
+/// lock, so this comes before any use of it, by any thread.
 void initializeTargets();
 
 } // namespace kvfuse

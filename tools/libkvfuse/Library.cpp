@@ -58,7 +58,7 @@ public:
 
   void rethrow() const {
     if (error)
-      throw *error;
+      throw ffi::Error(*error);
   }
 
 private:
