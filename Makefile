@@ -55,7 +55,7 @@ mutation-check: build ## break rules of fusion in a copy: do the tests notice?
 gpu-bundle: build ## pack kernels, bytes and wheels for a machine with a GPU
 	@$(WITH_PTXAS) $(PYTHON) test/Integration/CUDA/make_bundle.py \
 	  --out build/gpu-bundle
-	@scripts/gpu_wheels.sh build/gpu-bundle/wheels
+	@scripts/gpu_wheels.sh $(BUILD_DIR) build/gpu-bundle/wheels
 
 .PHONY: check-gpu
 check-gpu: ## run build/gpu-bundle on this machine's GPU

@@ -19,7 +19,10 @@ for heads in 1 2 4; do
   run "$python" benchmarks/step.py --heads "$heads" \
     --json "$folder/step-h$heads.json"
 done
-run "$python" benchmarks/step.py --compile layer --json "$folder/step-compile.json"
+for cache in bf16 fp8; do
+  run "$python" benchmarks/step.py --compile layer --cache "$cache" \
+    --json "$folder/step-compile-$cache.json"
+done
 gpus=$("$python" -c 'import torch; print(torch.cuda.device_count())')
 run "$python" -m torch.distributed.run --standalone \
   --nproc-per-node="$((gpus > 1 ? 2 : 1))" examples/minimax_m3_step/ranks.py

@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
-# Usage: scripts/gpu_wheels.sh FOLDER
+# Usage: scripts/gpu_wheels.sh BUILD_DIR FOLDER
 # Fills FOLDER with the wheels of kvfuse and of TVM-FFI for a machine with a GPU,
 # which has no LLVM and maybe no network: LLVM is linked into libkvfuse.so.
 # KVFUSE_GPU_PYTHON is the version of Python there, 3.12 if unset.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-folder=$1
-build=build/standalone
+build=$1
+folder=$2
 python=build/venv/bin/python
 version=${KVFUSE_GPU_PYTHON:-3.12}
 
-scripts/configure.sh standalone "$build"
-cmake --build "$build" --target kvfuse kvfuse_runtime
+# Links libkvfuse.so with LLVM's archives, or with libLLVM.so as usual. Nothing is
+# compiled again.
+link_libraries() {
+  cmake --log-level=ERROR "-DKVFUSE_STANDALONE=$1" "$build" >/dev/null
+  cmake --build "$build" --target kvfuse kvfuse_runtime
+}
 
-rm -rf "$folder" "$build/stripped"
-mkdir -p "$folder" "$build/stripped"
+stripped=$build/stripped
+rm -rf "$folder" "$stripped"
+mkdir -p "$folder" "$stripped"
+trap 'link_libraries OFF' EXIT
+link_libraries ON
 for library in libkvfuse.so libkvfuse_runtime.so; do
-  llvm-strip-22 -o "$build/stripped/$library" "$build/lib/$library"
+  llvm-strip-22 -o "$stripped/$library" "$build/lib/$library"
 done
-KVFUSE_LIB_DIR=$PWD/$build/stripped "$python" -m pip wheel -q --no-deps \
+KVFUSE_LIB_DIR=$(realpath "$stripped") "$python" -m pip wheel -q --no-deps \
   --no-build-isolation -w "$folder" ./python_bindings
 
 ffi=$(sed -n 's/^\(apache-tvm-ffi==[^ ]*\).*/\1/p' requirements-dev.txt)

@@ -95,10 +95,10 @@ class Layer(torch.nn.Module):
         self, spec: StepSpec, is_sparse: bool, device: torch.device, seed: int
     ) -> None:
         super().__init__()
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator(device).manual_seed(seed)
 
         def random(*shape: int) -> torch.Tensor:
-            return torch.randn(shape, generator=generator)
+            return torch.randn(shape, generator=generator, device=device)
 
         self.spec, self.is_sparse = spec, is_sparse
         self.writes = CHAIN
@@ -107,18 +107,18 @@ class Layer(torch.nn.Module):
         self.widths = [count * spec.head_dim for count in heads]
         scale = spec.width**-0.5
         projection = scale * random(spec.width, sum(self.widths))
-        self.register_buffer("projection", projection.to(BF16).to(device))
+        self.register_buffer("projection", projection.to(BF16))
         output = random(self.widths[0], spec.width) * self.widths[0] ** -0.5
-        self.register_buffer("output", output.to(BF16).to(device))
+        self.register_buffer("output", output.to(BF16))
         place = (spec.page_size, spec.head_dim)
         blocks = spec.tokens * spec.pages
         #: K and V of this layer, [B, 2, H, P, D].
         kv_pool = random(blocks, 2, spec.heads, *place)
-        self.register_buffer("kv_pool", kv_pool.to(spec.cache_dtype).to(device))
+        self.register_buffer("kv_pool", kv_pool.to(spec.cache_dtype))
         #: index-K of this layer, [B, 1, P, D]; a dense layer has none.
         pages = blocks if is_sparse else 0
         index_pool = random(pages, 1, *place)
-        self.register_buffer("index_pool", index_pool.to(BF16).to(device))
+        self.register_buffer("index_pool", index_pool.to(BF16))
 
     def project(self, x: torch.Tensor) -> list[torch.Tensor]:
         """Rows [T, heads, D] of Q, K, V and, if sparse, of index-K and index-Q."""

@@ -22,7 +22,7 @@ from decoder import StepSpec
 
 #: Sizes where decode is a serving engine's, and not a test's.
 CUDA_SPEC = StepSpec(
-    tokens=64, pages=8, top_pages=4, heads=4, query_heads=64, width=3072
+    tokens=64, pages=8, top_pages=4, heads=4, query_heads=32, width=2048
 )
 CACHES = {"fp8": torch.float8_e4m3fn, "bf16": torch.bfloat16}
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 import pytest
-import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "minimax_m3_step"
@@ -42,17 +41,18 @@ def test_sixty_layers(tmp_path: pathlib.Path) -> None:
         assert figures["same_caches"]
 
 
-@pytest.mark.parametrize("what", ["layer", "step"])
+@pytest.mark.parametrize(
+    "what", ["layer", pytest.param("step", marks=pytest.mark.long)]
+)
 def test_under_torch_compile(tmp_path: pathlib.Path, what: str) -> None:
-    # Inductor itself cannot compile the chain of fp8 pools for a CPU.
-    cache = "fp8" if torch.cuda.is_available() else "bf16"
+    """In bf16: Inductor itself cannot compile the chain of an fp8 pool for a CPU."""
     out = run(
         EXAMPLE / "demo.py",
-        *("--layers=1,2", "--rounds=1", f"--compile={what}", f"--cache={cache}"),
+        *("--layers=1,1", "--rounds=1", f"--compile={what}", "--cache=bf16"),
         TORCHINDUCTOR_CACHE_DIR=str(tmp_path),
     )
     (line,) = [line for line in out.splitlines() if "torch.compile, kvfuse" in line]
-    assert line.split()[2:3] == ["3"], out
+    assert line.split()[2:3] == ["2"], out
 
 
 def test_ranks_share_the_compile_cache(tmp_path: pathlib.Path) -> None:
