@@ -17,7 +17,13 @@ from .importer_locations import (
     node_location,
     results_location,
 )
-from .importer_names import INT_OPERATORS, SCALAR_TWINS, call_name, operator_name
+from .importer_names import (
+    INT_OPERATORS,
+    SCALAR_TWINS,
+    UNREGISTERED,
+    call_name,
+    operator_name,
+)
 from .importer_operands import Operands
 from .importer_parts import list_parts, used_parts
 from .importer_program import Program
@@ -152,7 +158,7 @@ class FunctionImporter:
         if written:
             self._import_write(node, name, operands, written)
             return
-        is_known = target.namespace in ("aten", "prims")
+        is_known = target.namespace in ("aten", "prims") and name not in UNREGISTERED
         # Strides count from the start of memory, which a type does not know.
         if "as_strided" in name and not _is_plain(_example(actuals[0])):
             name = name.replace("torch.aten.", "torch.memory.")
@@ -219,7 +225,8 @@ class FunctionImporter:
         if packet.endswith("_") and packet.removesuffix("_") in VERSIONS:
             name = name.replace(packet[6:], packet[6:-1], 1)
             kinds, location = [operands[0].type], node_location(node)
-            (value,) = self.block.add(name, operands, kinds, location)
+            add = self.block.opaque if name in UNREGISTERED else self.block.add
+            (value,) = add(name, operands, kinds, location)
             self._versions.write(written[0], value)
         else:
             self._add(node, name, operands, written=written)

@@ -16,6 +16,9 @@ SCALAR_TWINS = {
     "torch.aten.sub.Tensor": "torch.aten.sub.Scalar",
 }
 
+#: Operators for which the Torch dialect has no operation.
+UNREGISTERED = frozenset(("torch.aten.index_copy",))
+
 #: What Python's operators on sizes are in TorchScript.
 INT_OPERATORS: dict[Callable, str] = {
     operator.add: "add",
