@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where in the model code a node comes from."""
 
+import functools
 import pathlib
 import re
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ _FRAME = re.compile(r'File "([^"]*)", line (\d+)')
 _TORCH = pathlib.Path(torch.__file__).parent
 
 
+@functools.lru_cache
 def _is_model_code(path: str) -> bool:
     """Torch's own frames stand between the model and the operation; torch shortens
     the paths of some."""
@@ -21,13 +23,18 @@ def _is_model_code(path: str) -> bool:
     return not inside and not path.startswith(("torch/", "<"))
 
 
-def source_line(node: torch.fx.Node) -> tuple[str, int] | None:
-    """File and line of the innermost frame of model code, if torch has kept it."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    for path, line in reversed(frames):
+@functools.lru_cache
+def _innermost(stack_trace: str) -> tuple[str, int] | None:
+    # Many nodes come from one line.
+    for path, line in reversed(_FRAME.findall(stack_trace)):
         if _is_model_code(path):
             return path, int(line)
     return None
+
+
+def source_line(node: torch.fx.Node) -> tuple[str, int] | None:
+    """File and line of the innermost frame of model code, if torch has kept it."""
+    return _innermost(node.meta.get("stack_trace") or "")
 
 
 def _named(name: str, node: torch.fx.Node) -> str:

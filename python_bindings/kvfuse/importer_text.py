@@ -3,15 +3,20 @@
 """MLIR text in generic form, operation by operation."""
 
 import dataclasses
+import functools
 import math
 import struct
 from collections.abc import Mapping, Sequence
 
 
+#: Bytes that stand for themselves in an MLIR string.
+_PLAIN = frozenset(range(0x20, 0x7F)) - {ord('"'), ord("\\")}
+
+
+@functools.lru_cache(maxsize=1024)
 def quote(text: str) -> str:
     """`text` as an MLIR string."""
-    plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\")}
-    parts = (chr(b) if b in plain else f"\\{b:02X}" for b in text.encode())
+    parts = (chr(b) if b in _PLAIN else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(parts)}"'
 
 
