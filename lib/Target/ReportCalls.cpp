@@ -37,6 +37,10 @@ static llvm::json::Value getName(Value value) {
   auto result = dyn_cast<OpResult>(value);
   bool eachIsNamed =
       result && names.size() == result.getOwner()->getNumResults();
+  // The names of a call are those of its writes: they do not say which of them
+  // made which result.
+  if (!eachIsNamed && names.size() > 1 && value.getDefiningOp<func::CallOp>())
+    return nullptr;
   return std::move(names[eachIsNamed ? result.getResultNumber() : 0]);
 }
 

@@ -27,7 +27,7 @@ def run(folder):
         [sys.executable, torch_cached.__file__],
         env={
             **os.environ,
-            "PYTHONPATH": os.pathsep.join(map(str, PACKAGES)),
+            "PYTHONPATH": os.pathsep.join(map(str, [*PACKAGES, *sys.path])),
             "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
             "KVFUSE_CACHE_DIR": str(folder / "kvfuse"),
         },
