@@ -9,9 +9,10 @@
 Seven tensors: fp8 caches of K and V as views of one pool, a bf16 cache of index-K,
 rows as slices of one packed projection, slots. On CUDA calls are timed without
 waiting for the device, which is idle before each round and takes all calls of a
-round into its queue: kvfuse's compiled write, the launch of a plain Triton kernel
-and torch's chain. On the CPU the calls have no tokens, so that nothing is written and
-a call is its overhead. Ways take turns; the figure is the median of their rounds.
+round into its queue: kvfuse's compiled write, as an object and as the bare TVM-FFI
+function, the launch of a plain Triton kernel and torch's chain. On the CPU the calls
+have no tokens, so that nothing is written and a call is its overhead. Ways take turns;
+the figure is the median of their rounds.
 """
 
 import argparse
@@ -57,8 +58,10 @@ def ways_of(device: torch.device) -> dict[str, Write]:
     """Name -> what is called."""
     example = make_arguments(8, device)
     dense = (*example[:2], *example[3:5], example[6])
+    compiled = compile_writes(dense, example).sparse
     ways = {
-        "kvfuse": compile_writes(dense, example).sparse,
+        "kvfuse": compiled,
+        "kvfuse, bare": compiled.function,
         "torch chain": write_sparse,
     }
     if device.type == "cuda":

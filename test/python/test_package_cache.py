@@ -78,7 +78,8 @@ def test_a_missing_library_is_one_line(tmp_path):
         text=True,
         check=False,
         cwd=tmp_path / "a",
-        env=os.environ | {"KVFUSE_LIB_DIR": str(tmp_path), "PYTHONPATH": ""},
+        env=os.environ
+        | {"KVFUSE_LIB_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert result.returncode == 1
     assert "libkvfuse_runtime.so is in none of" in result.stderr
