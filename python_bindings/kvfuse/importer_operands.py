@@ -71,7 +71,8 @@ class Operands:
             types.INT: lambda: ("int", f"{value} : i64"),
             types.FLOAT: lambda: ("float", float_attribute(value)),
             types.STR: lambda: ("str", quote(value)),
-            types.DEVICE: lambda: ("device", quote(str(value))),
+            # Without its number: ranks with a GPU each compile one text.
+            types.DEVICE: lambda: ("device", quote(value.type)),
         }
         if kind not in texts:
             attributes = {"value": quote(repr(value))}

@@ -84,3 +84,21 @@ def test_the_torch_dialect_takes_the_text(context):
         module = ir.Module.parse(imported.text)
     assert module.operation.verify()
     assert imported.mutates == (0, 2)
+
+
+def test_the_number_of_a_device_is_left_out():
+    """Ranks whose tensors are on different GPUs find one entry in the cache."""
+    texts = set()
+    for number in range(2):
+        graph = torch.fx.Graph()
+        x = graph.placeholder("x")
+        x.meta["val"] = torch.zeros(2)
+        device = torch.device("cuda", number)
+        copy = graph.call_function(
+            torch.ops.aten._to_copy.default, (x,), {"device": device}
+        )
+        copy.meta["val"] = torch.zeros(2)
+        graph.output(copy)
+        texts.add(importer.to_mlir(torch.fx.GraphModule({}, graph)).text)
+    (text,) = texts
+    assert '<{value = "cuda"}>' in text
