@@ -88,7 +88,7 @@ FailureOr<CompileResult> Compilation::run() {
     if (failed(binary))
       return failure();
     result.output = std::move(*binary);
-  result.header = std::move(header);
+    result.header = std::move(header);
   }
   if (!progress.finish())
     return failure();

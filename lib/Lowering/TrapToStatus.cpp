@@ -142,8 +142,8 @@ Block *TrapRewriter::getErrorBlock() {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Can `function` fail: has it a body that was not declared to be pure, or is it
-/// declared so?
+/// Can `function` fail: has it a body that was not declared to be pure, or is
+/// it declared so?
 static bool mayFail(func::FuncOp function) {
   if (function->hasAttr(kMayFailAttr))
     return true;

@@ -16,7 +16,8 @@ namespace mlir::kv {
 /// String attribute of a function's argument: its name in the model's code.
 inline constexpr llvm::StringLiteral kNameAttr = "kv.name";
 
-/// The name of the argument that `value` is, or a view of; empty if it has none.
+/// The name of the argument that `value` is, or a view of; empty if it has
+/// none.
 llvm::StringRef getArgumentName(Value value);
 
 /// What a message adds to speak of `value`: " ('NAME')", or nothing.
