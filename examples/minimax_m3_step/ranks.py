@@ -100,7 +100,7 @@ def report(mine: RankFigures) -> bool:
             row = one.figures
             print(
                 f"{one.heads:>5}{one.rank:>5}{one.hits:>11}{row.write_launches:>9}"
-                f"{row.step_us:>10.1f}  {'yes' if one.is_right() else 'NO'}",
+                f"{row.step_us:>10.1f}  {'yes' if row.is_right else 'NO'}",
                 flush=True,
             )
     return all(one.is_right() for one in every)
