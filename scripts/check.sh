@@ -19,7 +19,11 @@ part() {
 }
 
 lit=("$python" build/venv/bin/lit -sv --timeout=300)
-pytest=("$python" -m pytest -q)
+# A worker for each core, with a run of neighbouring tests each, so that few of
+# the fixtures of a module are made twice; who is done first takes from the others.
+# Then more threads in a worker would only contend.
+pytest=(env OMP_NUM_THREADS=1 "$python" -m pytest -q
+  --numprocesses="$(nproc)" --dist=worksteal)
 [ "$long" != 1 ] || pytest+=(-m "long or not long")
 
 part clang-format scripts/format.sh
