@@ -25,13 +25,12 @@ class Call(Protocol):
     """Runs a program.
 
     function: the one compiled function that a call runs; raises if there is none.
-    direct, direct_types: what may be called instead, where all inputs are of these
-        types and autograd is not concerned; no types, nothing.
+    direct: what may be called instead with torch tensors in order, where autograd is not
+        concerned; None: nothing.
     unfused: location and reason of sites that stayed in the program's graph.
     """
 
     direct: Callable[..., Any] | None
-    direct_types: frozenset[type]
     unfused: Sequence[tuple[str, str]]
 
     @property
@@ -50,12 +49,6 @@ def make_call(
     from ._graph_call import GraphCall
 
     return GraphCall(program, calls, functions)
-
-
-def tensor_types() -> frozenset[type]:
-    """The types that TVM-FFI takes as they are, and whose writes are in place."""
-    torch = sys.modules.get("torch")
-    return frozenset({torch.Tensor, torch.nn.Parameter} if torch else ())
 
 
 def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
@@ -82,7 +75,6 @@ class TextCall:
         self.functions, self.mutates = functions, mutates
         self.names = [name for name in functions if not name.endswith(LOAD)]
         self.direct = self._find()
-        self.direct_types = tensor_types() if self.direct else frozenset()
 
     def _find(self) -> Callable[..., Any] | None:
         if len(self.names) == 1:
@@ -119,11 +111,14 @@ class WholeCall:
         self.program, self.function = program, function
         self.names = program.imported.arguments
         self.written = [n in program.imported.mutates for n in range(len(self.names))]
-        self.direct_types = tensor_types() if program.takes_tensors else frozenset()
-        self.direct = function
+        self.direct = self._find_direct() if program.takes_tensors else None
+
+    def _find_direct(self) -> Callable[..., Any]:
+        program = self.program
         returns_none = program.out_spec.is_leaf() and program.outputs == (None,)
-        if program.guards.test_tensors is not None or not returns_none:
-            self.direct = self._run
+        if program.guards.test_tensors is None and returns_none:
+            return self.function
+        return self._run
 
     def _run(self, *leaves: Any) -> Any:
         """A call with tensors alone, in the order of the function's arguments."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
     from ._calls import Call
     from ._frontend import Program
-
-
-_requires_grad = attrgetter("requires_grad")
 
 
 class Compiled:
@@ -52,13 +48,6 @@ class Compiled:
         self._branch_counts = functions.pop("branch_counts", None)
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(functions)
         self._call = self._make_call(source)
-        self._direct = self._call.direct or self._call_generally
-        self._direct_types = self._call.direct_types
-        torch = sys.modules.get("torch")
-        self._is_grad_enabled = torch.is_grad_enabled if torch else lambda: False
-
-    def _call_generally(self, *args: Any) -> Any:
-        return self._call(args, {})
 
     def _make_call(self, source: Program | str) -> Call:
         if isinstance(source, str):
@@ -88,13 +77,27 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the program, its writes on the current stream of the arguments."""
-        if (
-            not kwargs
-            and self._direct_types.issuperset(map(type, args))
-            and not (self._is_grad_enabled() and any(map(_requires_grad, args)))
-        ):
-            return self._direct(*args)
-        return self._call(args, kwargs)
+        result = self._call(args, kwargs)
+        torch = sys.modules.get("torch")
+        if torch and self._call.direct and {*map(type, args)} == {torch.Tensor}:
+            self._expect_tensors(len(args))
+        return result
+
+    def _expect_tensors(self, count: int) -> None:
+        """Makes calls with `count` tensors cheap from now on.
+
+        Python looks `__call__` up in the class, so this object gets its own.
+        """
+        from . import _direct
+
+        method = _direct.make_method(count, self._call.direct, self._call)
+        method.__doc__ = Compiled.__call__.__doc__
+        contents = {
+            "__module__": Compiled.__module__,
+            "__doc__": Compiled.__doc__,
+            "__call__": method,
+        }
+        self.__class__ = type(Compiled.__name__, (Compiled,), contents)
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -44,7 +44,6 @@ class GraphCall:
     """
 
     direct = None
-    direct_types: frozenset[type] = frozenset()
 
     def __init__(
         self, program: Program, calls: Sequence[dict[str, Any]], functions: Functions
