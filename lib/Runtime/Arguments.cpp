@@ -8,56 +8,10 @@
 #include "Arguments.h"
 
 #include "Scalars.h"
+#include "Signature.h"
 #include <algorithm>
 
 using namespace kvfuse::runtime;
-
-int32_t kvfuse::runtime::raise(const char *kind, const std::string &message) {
-  TVMFFIErrorSetRaisedFromCStr(kind, message.c_str());
-  return -1;
-}
-
-//===----------------------------------------------------------------------===//
-// Words of messages
-//===----------------------------------------------------------------------===//
-
-static std::string toString(DLDataType type) {
-  if (isSignless(type)) {
-    std::string bits = std::to_string(type.bits);
-    return "int" + bits + " or uint" + bits;
-  }
-  TVMFFIAny text = {};
-  if (TVMFFIDataTypeToString(&type, &text) != 0)
-    return "type code " + std::to_string(type.code);
-  // Short strings lie in the value itself.
-  if (text.type_index == kTVMFFISmallStr)
-    return std::string(text.v_bytes, text.small_str_len);
-  const TVMFFIByteArray *bytes = TVMFFIBytesGetByteArrayPtr(text.v_obj);
-  std::string result(bytes->data, bytes->size);
-  TVMFFIObjectDecRef(text.v_obj);
-  return result;
-}
-
-static std::string toString(DLDevice device) {
-  switch (device.device_type) {
-  case kDLCPU:
-    return "cpu";
-  case kDLCUDA:
-    return "cuda:" + std::to_string(device.device_id);
-  default:
-    return "a device of DLPack type " + std::to_string(device.device_type);
-  }
-}
-
-/// The type of `value`, as TVM-FFI calls it.
-static std::string describeType(const TVMFFIAny &value) {
-  if (value.type_index == kTVMFFITensor ||
-      value.type_index == kTVMFFIDLTensorPtr)
-    return "a tensor";
-  const TVMFFITypeInfo *info = TVMFFIGetTypeInfo(value.type_index);
-  return info ? std::string(info->type_key.data, info->type_key.size)
-              : "an object";
-}
 
 static const DLTensor *getTensor(const TVMFFIAny &value) {
   switch (value.type_index) {
@@ -69,86 +23,6 @@ static const DLTensor *getTensor(const TVMFFIAny &value) {
     return nullptr;
   }
 }
-
-std::string Arguments::describe(int32_t index) const {
-  std::string text = "argument " + std::to_string(index);
-  if (const char *name = function.arguments[index].name)
-    text += std::string(" ('") + name + "')";
-  return text;
-}
-
-bool Arguments::fail(const char *kind, int32_t index,
-                     const std::string &problem) const {
-  raise(kind, describe(index) + ": " + problem);
-  return false;
-}
-
-//===----------------------------------------------------------------------===//
-// Checks
-//===----------------------------------------------------------------------===//
-
-static bool matches(DLDataType expected, DLDataType actual) {
-  if (isSignless(expected))
-    return (actual.code == kDLInt || actual.code == kDLUInt) &&
-           actual.bits == expected.bits && actual.lanes == 1;
-  return actual.code == expected.code && actual.bits == expected.bits &&
-         actual.lanes == expected.lanes;
-}
-
-bool Arguments::checkSignature(int32_t index, const DLTensor &tensor) const {
-  const KVFuseArgument &expected = function.arguments[index];
-  if (!matches(expected.type, tensor.dtype))
-    return fail("TypeError", index,
-                "expects " + toString(expected.type) + ", got " +
-                    toString(tensor.dtype));
-  if (tensor.ndim != expected.rank)
-    return fail("ValueError", index,
-                "expects " + std::to_string(expected.rank) +
-                    " dimensions, got " + std::to_string(tensor.ndim));
-  for (int32_t i = 0; i < expected.rank; ++i)
-    if (expected.sizes[i] >= 0 && tensor.shape[i] != expected.sizes[i])
-      return fail("ValueError", index,
-                  "expects size " + std::to_string(expected.sizes[i]) +
-                      " in dimension " + std::to_string(i) + ", got " +
-                      std::to_string(tensor.shape[i]));
-  return true;
-}
-
-bool Arguments::checkDevice(int32_t index, const DLTensor &tensor) {
-  if (tensor.device.device_type != function.device_type)
-    return fail("ValueError", index,
-                std::string("expects a tensor on ") +
-                    (function.device_type == kDLCPU ? "cpu" : "cuda") +
-                    ", got one on " + toString(tensor.device));
-  if (deviceFrom < 0) {
-    device = tensor.device;
-    deviceFrom = index;
-  } else if (tensor.device.device_id != device.device_id) {
-    return fail("ValueError", index,
-                "is on " + toString(tensor.device) + ", but " +
-                    describe(deviceFrom) + " is on " + toString(device));
-  }
-  return true;
-}
-
-bool Arguments::checkData(int32_t index, const DLTensor &tensor) const {
-  if (!tensor.data && std::find(tensor.shape, tensor.shape + tensor.ndim, 0) ==
-                          tensor.shape + tensor.ndim)
-    return fail("ValueError", index, "has elements, but no data");
-  uintptr_t address =
-      reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  // A power of two, and a mask takes a tenth of a division's time.
-  uintptr_t bytes = std::max(1, tensor.dtype.bits / 8);
-  if (address & (bytes - 1))
-    return fail("ValueError", index,
-                "its data does not begin at a multiple of its elements' " +
-                    std::to_string(bytes) + " bytes");
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Packing
-//===----------------------------------------------------------------------===//
 
 /// Words of a memref descriptor, or of a scalar.
 static int64_t getNumWords(const KVFuseArgument &argument) {
@@ -163,49 +37,65 @@ static int64_t getNumWords(const KVFuseFunction &function) {
 }
 
 Arguments::Arguments(const KVFuseFunction &function)
-    : function(function),
+    : function(function), errors(function),
       device{static_cast<DLDeviceType>(function.device_type), 0},
       words(getNumWords(function)), next(words.data()),
       pointers(function.num_arguments) {}
 
 bool Arguments::pack(const TVMFFIAny *args, int32_t numArgs) {
-  if (numArgs != function.num_arguments) {
-    raise("TypeError", std::string(function.name) + " takes " +
-                           std::to_string(function.num_arguments) +
-                           " arguments, got " + std::to_string(numArgs));
-    return false;
-  }
-  for (int32_t i = 0; i < numArgs; ++i)
-    if (!packArgument(i, args[i]))
+  if (numArgs != function.num_arguments)
+    return errors.raiseNumber(numArgs);
+  for (int32_t i = 0; i < numArgs; ++i) {
+    pointers[i] = next;
+    if (function.arguments[i].rank < 0) {
+      if (!packScalar(i, args[i]))
+        return false;
+      continue;
+    }
+    const DLTensor *tensor = getTensor(args[i]);
+    if (!tensor)
+      return errors.raiseNoTensor(i, args[i]);
+    if (!packTensor(i, *tensor))
       return false;
+  }
   return true;
 }
 
-bool Arguments::packArgument(int32_t index, const TVMFFIAny &value) {
-  const KVFuseArgument &expected = function.arguments[index];
-  pointers[index] = next;
-  if (expected.rank >= 0) {
-    const DLTensor *tensor = getTensor(value);
-    if (!tensor)
-      return fail("TypeError", index,
-                  "expects a tensor of " + toString(expected.type) + ", got " +
-                      describeType(value));
-    return packTensor(index, *tensor);
-  }
-  switch (packScalar(expected.type, value, next)) {
+bool Arguments::packScalar(int32_t index, const TVMFFIAny &value) {
+  DLDataType type = function.arguments[index].type;
+  switch (kvfuse::runtime::packScalar(type, value, next)) {
   case ScalarStatus::Packed:
     ++next;
     return true;
   case ScalarStatus::WrongKind:
-    return fail("TypeError", index,
-                "expects a number of type " + toString(expected.type) +
-                    ", got " + describeType(value));
+    return errors.raiseNoScalar(index, value);
   case ScalarStatus::OutOfRange:
-    return fail("ValueError", index,
-                std::to_string(value.v_int64) + " is no " +
-                    toString(expected.type));
+    return errors.raiseOutOfRange(index, value);
   }
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+bool Arguments::checkDevice(int32_t index, const DLTensor &tensor) {
+  if (deviceFrom < 0 && tensor.device.device_type == function.device_type) {
+    device = tensor.device;
+    deviceFrom = index;
+  }
+  return tensor.device.device_type == device.device_type &&
+         tensor.device.device_id == device.device_id;
+}
+
+static bool isEmpty(const DLTensor &tensor) {
+  return std::count(tensor.shape, tensor.shape + tensor.ndim, 0) != 0;
+}
+
+static bool isAligned(uintptr_t address, DLDataType type) {
+  // A power of two, and a mask takes a tenth of a division's time.
+  uintptr_t bytes = std::max(1, type.bits / 8);
+  return (address & (bytes - 1)) == 0;
 }
 
 /// Before DLPack 1.2, no strides meant contiguous elements.
@@ -215,21 +105,43 @@ static void setContiguous(const DLTensor &tensor, int64_t *strides) {
     strides[i] = stride;
 }
 
-bool Arguments::packTensor(int32_t index, const DLTensor &tensor) {
-  if (!checkSignature(index, tensor) || !checkDevice(index, tensor) ||
-      !checkData(index, tensor))
+bool Arguments::packShape(const KVFuseArgument &expected,
+                          const DLTensor &tensor) {
+  int32_t rank = expected.rank;
+  if (tensor.ndim != rank)
     return false;
-  auto data = reinterpret_cast<intptr_t>(tensor.data) +
-              static_cast<intptr_t>(tensor.byte_offset);
+  int64_t *sizes = next;
+  int64_t *strides = sizes + rank;
+  next = strides + rank;
+  const int64_t *given = tensor.strides;
+  if (!given) {
+    setContiguous(tensor, strides);
+    given = strides;
+  }
+  for (int32_t i = 0; i < rank; ++i) {
+    if (!matchesSize(expected.sizes[i], tensor.shape[i]))
+      return false;
+    sizes[i] = tensor.shape[i];
+    strides[i] = given[i];
+  }
+  return true;
+}
+
+bool Arguments::packTensor(int32_t index, const DLTensor &tensor) {
+  const KVFuseArgument &expected = function.arguments[index];
+  uintptr_t address =
+      reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
+  auto data = static_cast<int64_t>(address);
   *next++ = data;
   *next++ = data;
   *next++ = 0;
-  int64_t *strides = next + tensor.ndim;
-  std::copy_n(tensor.shape, tensor.ndim, next);
-  if (tensor.strides)
-    std::copy_n(tensor.strides, tensor.ndim, strides);
-  else
-    setContiguous(tensor, strides);
-  next = strides + tensor.ndim;
+  if (!matchesType(expected.type, tensor.dtype) || !packShape(expected, tensor))
+    return errors.raiseSignature(index, tensor);
+  if (!checkDevice(index, tensor))
+    return errors.raiseDevice(index, tensor, deviceFrom, device);
+  if (!tensor.data && !isEmpty(tensor))
+    return errors.raiseNoData(index);
+  if (!isAligned(address, expected.type))
+    return errors.raiseUnaligned(index);
   return true;
 }

@@ -8,15 +8,10 @@
 #ifndef KVFUSE_LIB_RUNTIME_ARGUMENTS_H
 #define KVFUSE_LIB_RUNTIME_ARGUMENTS_H
 
+#include "ArgumentErrors.h"
 #include "StackBuffer.h"
-#include "kvfuse/Runtime/Runtime.h"
-#include <string>
 
 namespace kvfuse::runtime {
-
-/// Raises an error of a Python exception's name. Returns -1, TVM-FFI's status
-/// for it.
-int32_t raise(const char *kind, const std::string &message);
 
 /// The arguments of a call, as host code takes them.
 class Arguments {
@@ -31,16 +26,14 @@ public:
   DLDevice getDevice() const { return device; }
 
 private:
-  bool packArgument(int32_t index, const TVMFFIAny &value);
+  bool packScalar(int32_t index, const TVMFFIAny &value);
   bool packTensor(int32_t index, const DLTensor &tensor);
-  /// Type, rank and static sizes.
-  bool checkSignature(int32_t index, const DLTensor &tensor) const;
+  /// Packs sizes and strides; false if the tensor has others, or another rank.
+  bool packShape(const KVFuseArgument &expected, const DLTensor &tensor);
   bool checkDevice(int32_t index, const DLTensor &tensor);
-  bool checkData(int32_t index, const DLTensor &tensor) const;
-  bool fail(const char *kind, int32_t index, const std::string &problem) const;
-  std::string describe(int32_t index) const;
 
   const KVFuseFunction &function;
+  ArgumentErrors errors;
   DLDevice device;
   /// The first tensor, which says what the device is; -1 before it.
   int32_t deviceFrom = -1;

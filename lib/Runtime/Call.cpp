@@ -43,6 +43,7 @@ int32_t kvfuse_call(const KVFuseFunction *function, const TVMFFIAny *args,
   if (call.device.device_type == kDLCUDA) {
     if (const char *message = device.enter(call.device.device_id))
       return raise("RuntimeError", message);
+    call.driver = &device.getDriver();
     call.stream = TVMFFIEnvGetStream(kDLCUDA, call.device.device_id);
     call.contextId = device.getContextId();
   }

@@ -8,9 +8,10 @@
 #ifndef KVFUSE_LIB_RUNTIME_CALLCONTEXT_H
 #define KVFUSE_LIB_RUNTIME_CALLCONTEXT_H
 
-#include <cstddef>
+#include "Driver.h"
 #include <cstdint>
-#include <dlpack/dlpack.h>
+#include <tvm/ffi/c_api.h>
+#include <vector>
 
 namespace kvfuse::runtime {
 
@@ -18,28 +19,33 @@ namespace kvfuse::runtime {
 /// of each kvfuse_call.
 struct CallContext {
   DLDevice device;
+  /// Null on the CPU.
+  const Driver *driver = nullptr;
   /// The caller's current stream on the device.
   void *stream = nullptr;
   /// The CUDA context that is current during the call; 0 on the CPU.
   uint64_t contextId = 0;
+  /// Tensors of the caller's allocator that were not released yet.
+  std::vector<TVMFFIObjectHandle> temporaries;
 };
 
 /// The innermost call of this thread, or null.
-const CallContext *getCurrentCall();
+CallContext *&getCurrentCall();
 
 /// Makes `call` the thread's call for a scope. At its end, what the call
 /// allocated and did not release is released.
 class CallScope {
 public:
-  explicit CallScope(const CallContext &call);
+  explicit CallScope(CallContext &call);
   ~CallScope();
   CallScope(const CallScope &) = delete;
   CallScope &operator=(const CallScope &) = delete;
 
 private:
+  CallContext &call;
+  CallContext *&current = getCurrentCall();
   /// A call may run inside another: an allocator may call a compiled function.
-  const CallContext *outer = getCurrentCall();
-  size_t numOuterTemporaries;
+  CallContext *outer = current;
 };
 
 } // namespace kvfuse::runtime

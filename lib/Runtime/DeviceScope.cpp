@@ -8,6 +8,7 @@
 #include "DeviceScope.h"
 
 #include "Message.h"
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -50,9 +51,35 @@ const char *DeviceScope::pushPrimary(CUdevice device, int32_t ordinal) {
   return nullptr;
 }
 
+/// The id of a context of the device `ordinal` that was current last, or null
+/// for ordinals above those of a usual machine. A context's id stays its own,
+/// and so does its device.
+static std::atomic<uint64_t> *getLastContextId(int32_t ordinal) {
+  static std::atomic<uint64_t> ids[64];
+  return ordinal >= 0 && ordinal < 64 ? &ids[ordinal] : nullptr;
+}
+
 const char *DeviceScope::enter(int32_t ordinal) {
   if (const char *message = kvfuse::runtime::getDriver(driver))
     return message;
+  std::atomic<uint64_t> *last = getLastContextId(ordinal);
+  unsigned long long current = 0;
+  // The usual case, by one call of the driver.
+  if (last && driver->ctxGetId(nullptr, &current) == CUDA_SUCCESS &&
+      current == last->load(std::memory_order_relaxed)) {
+    contextId = current;
+    return nullptr;
+  }
+  if (const char *message = makeCurrent(ordinal))
+    return message;
+  if (const char *message = getCurrentContextId(*driver, contextId))
+    return message;
+  if (last)
+    last->store(contextId, std::memory_order_relaxed);
+  return nullptr;
+}
+
+const char *DeviceScope::makeCurrent(int32_t ordinal) {
   CUdevice device = 0;
   if (CUresult error = driver->deviceGet(&device, ordinal))
     return driver->fail(describeDevice(ordinal), "cuDeviceGet", error);
@@ -65,9 +92,8 @@ const char *DeviceScope::enter(int32_t ordinal) {
   if (error && !isElsewhere)
     return driver->fail(describeDevice(ordinal), "cuCtxGetDevice", error);
   if (isElsewhere || current != device)
-    if (const char *message = pushPrimary(device, ordinal))
-      return message;
-  return getCurrentContextId(*driver, contextId);
+    return pushPrimary(device, ordinal);
+  return nullptr;
 }
 
 DeviceScope::~DeviceScope() {

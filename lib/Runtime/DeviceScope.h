@@ -30,6 +30,8 @@ public:
   uint64_t getContextId() const { return contextId; }
 
 private:
+  /// Makes a context of the device current if none of it is.
+  const char *makeCurrent(int32_t ordinal);
   const char *pushPrimary(CUdevice device, int32_t ordinal);
 
   const Driver *driver = nullptr;

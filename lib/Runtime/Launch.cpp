@@ -32,6 +32,13 @@ static const char *checkSizes(const KVFuseKernel &kernel,
   return setMessage(std::move(text));
 }
 
+/// What a launch outside of a call needs: the current context, and stream 0.
+static const char *enterDirectly(CallContext &call) {
+  if (const char *message = getDriver(call.driver))
+    return message;
+  return getCurrentContextId(*call.driver, call.contextId);
+}
+
 const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
                           int64_t gridZ, int64_t blockX, int64_t blockY,
                           int64_t blockZ, const int64_t *parameters,
@@ -42,21 +49,21 @@ const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
   if (gridX == 0 || gridY == 0 || gridZ == 0)
     return nullptr;
 
-  const Driver *driver = nullptr;
-  if (const char *message = getDriver(driver))
-    return message;
-  CallContext call;
-  if (const CallContext *current = getCurrentCall())
-    call = *current;
-  else if (const char *message = getCurrentContextId(*driver, call.contextId))
-    return message;
-  auto *stream = static_cast<CUstream>(call.stream);
+  CallContext direct;
+  const CallContext *call = getCurrentCall();
+  if (!call) {
+    if (const char *message = enterDirectly(direct))
+      return message;
+    call = &direct;
+  }
+  const Driver &driver = *call->driver;
   CUfunction function = nullptr;
   if (const char *message =
-          getFunction(*driver, *kernel, call.contextId, function))
+          getFunction(driver, *kernel, call->contextId, function))
     return message;
 
-  StackBuffer<void *, 128> addresses(numParameters);
+  StackBuffer<void *, 128> buffer(numParameters);
+  void **addresses = buffer.data();
   for (int64_t i = 0; i < numParameters; ++i)
     addresses[i] = const_cast<int64_t *>(parameters + i);
   CUlaunchAttribute dependent = {};
@@ -70,11 +77,11 @@ const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
                            static_cast<unsigned>(blockY),
                            static_cast<unsigned>(blockZ),
                            /*sharedMemBytes=*/0,
-                           stream,
+                           static_cast<CUstream>(call->stream),
                            isDependent ? &dependent : nullptr,
                            isDependent ? 1U : 0U};
   if (CUresult error =
-          driver->launchKernelEx(&config, function, addresses.data(), nullptr))
-    return driver->fail(describe(*kernel), "cuLaunchKernelEx", error);
+          driver.launchKernelEx(&config, function, addresses, nullptr))
+    return driver.fail(describe(*kernel), "cuLaunchKernelEx", error);
   return nullptr;
 }

@@ -10,41 +10,20 @@
 #include "kvfuse/Runtime/Runtime.h"
 #include <algorithm>
 #include <tvm/ffi/extra/c_env_api.h>
-#include <vector>
 
 using namespace kvfuse::runtime;
 
-namespace {
-/// A tensor of the caller's allocator, kept alive until its release.
-struct Temporary {
-  TVMFFIObjectHandle tensor;
-
-  void *getData() const { return TVMFFITensorGetDLTensorPtr(tensor)->data; }
-};
-} // namespace
-
-static thread_local const CallContext *currentCall = nullptr;
-/// Of all calls of the thread, the innermost call's last. Its capacity stays.
-static thread_local std::vector<Temporary> temporaries;
-
-const CallContext *kvfuse::runtime::getCurrentCall() { return currentCall; }
-
-static void releaseFrom(size_t count) {
-  while (temporaries.size() > count) {
-    TVMFFIObjectHandle tensor = temporaries.back().tensor;
-    temporaries.pop_back();
-    TVMFFIObjectDecRef(tensor);
-  }
+CallContext *&kvfuse::runtime::getCurrentCall() {
+  static thread_local CallContext *current = nullptr;
+  return current;
 }
 
-CallScope::CallScope(const CallContext &call)
-    : numOuterTemporaries(temporaries.size()) {
-  currentCall = &call;
-}
+CallScope::CallScope(CallContext &call) : call(call) { current = &call; }
 
 CallScope::~CallScope() {
-  currentCall = outer;
-  releaseFrom(numOuterTemporaries);
+  current = outer;
+  for (; !call.temporaries.empty(); call.temporaries.pop_back())
+    TVMFFIObjectDecRef(call.temporaries.back());
 }
 
 /// The text of the error that TVM-FFI holds for this thread.
@@ -63,11 +42,12 @@ const char *kvfuse_allocate(int64_t bytes, void **out) {
   *out = nullptr;
   if (bytes == 0)
     return nullptr;
-  if (!currentCall)
+  CallContext *call = getCurrentCall();
+  if (!call)
     return setMessage("temporaries come from the caller's allocator, so the "
                       "function has to be called through TVM-FFI");
   DLTensor prototype = {};
-  prototype.device = currentCall->device;
+  prototype.device = call->device;
   prototype.ndim = 1;
   prototype.dtype = {kDLUInt, 8, 1};
   prototype.shape = &bytes;
@@ -75,20 +55,23 @@ const char *kvfuse_allocate(int64_t bytes, void **out) {
   if (TVMFFIEnvTensorAlloc(&prototype, &tensor) != 0)
     return setMessage("the caller's allocator gave no temporary of " +
                       std::to_string(bytes) + " bytes: " + takeRaisedError());
-  temporaries.push_back({tensor});
-  *out = temporaries.back().getData();
+  call->temporaries.push_back(tensor);
+  *out = TVMFFITensorGetDLTensorPtr(tensor)->data;
   return nullptr;
 }
 
 void kvfuse_release(void *data) {
-  if (!data)
+  CallContext *call = getCurrentCall();
+  if (!data || !call)
     return;
-  auto found = std::find_if(
-      temporaries.rbegin(), temporaries.rend(),
-      [&](const Temporary &temporary) { return temporary.getData() == data; });
-  if (found == temporaries.rend())
+  auto found =
+      std::find_if(call->temporaries.begin(), call->temporaries.end(),
+                   [&](TVMFFIObjectHandle tensor) {
+                     return TVMFFITensorGetDLTensorPtr(tensor)->data == data;
+                   });
+  if (found == call->temporaries.end())
     return;
-  TVMFFIObjectHandle tensor = found->tensor;
-  temporaries.erase(std::next(found).base());
+  TVMFFIObjectHandle tensor = *found;
+  call->temporaries.erase(found);
   TVMFFIObjectDecRef(tensor);
 }

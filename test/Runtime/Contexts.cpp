@@ -46,6 +46,16 @@ static void testDevices() {
   // CHECK-NEXT: cuCtxPopCurrent: context 1
   // CHECK-NEXT: ended
   call("another than the current device", kvfuse_call, kWrite, {there});
+  // CHECK-LABEL: where the last call was
+  // CHECK-NEXT: cuLaunchKernelEx: 'write0' in context 2
+  // CHECK-NEXT: ended
+  // CHECK-NEXT: asked once for the context, never for a device
+  int numIds = fakeCount("cuCtxGetId");
+  int numDevices = fakeCount("cuDeviceGet") + fakeCount("cuCtxGetDevice");
+  call("where the last call was", kvfuse_call, kWrite, {here});
+  if (fakeCount("cuCtxGetId") == numIds + 1 &&
+      fakeCount("cuDeviceGet") + fakeCount("cuCtxGetDevice") == numDevices)
+    std::printf("  asked once for the context, never for a device\n");
 }
 
 static void testReset() {
