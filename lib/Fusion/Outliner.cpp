@@ -87,6 +87,40 @@ static SmallVector<int64_t> findWritten(Site &site, ArrayRef<Value> inputs) {
   return numbers;
 }
 
+/// The value that `version`, a result of `op`, is the next version of; null if
+/// `op` takes it out of a larger one.
+static Value getPrevious(Operation *op, OpResult version) {
+  if (auto write = dyn_cast<WriteOp>(op))
+    return write.getDests()[version.getResultNumber()];
+  auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+  return insert ? insert.getDest() : Value();
+}
+
+/// For each of the `outputs` the number of the input that holds it in memory
+/// after the site, -1 where none is the whole of it.
+static SmallVector<int64_t> findHolders(Site &site, ArrayRef<Value> inputs,
+                                        ArrayRef<Value> outputs) {
+  llvm::SmallDenseSet<Operation *> inside(site.body.begin(), site.body.end());
+  auto isOverwritten = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return inside.contains(user) &&
+           llvm::any_of(user->getResults(), [&](OpResult result) {
+             return getPrevious(user, result) == use.get();
+           });
+  };
+  SmallVector<int64_t> holders;
+  for (Value output : outputs) {
+    Value version = output;
+    if (llvm::any_of(output.getUses(), isOverwritten))
+      version = {};
+    while (version && inside.contains(version.getDefiningOp()))
+      version = getPrevious(version.getDefiningOp(), cast<OpResult>(version));
+    const auto *found = llvm::find(inputs, version);
+    holders.push_back(found == inputs.end() ? -1 : found - inputs.begin());
+  }
+  return holders;
+}
+
 func::FuncOp Outliner::outline(Site &site) {
   SmallVector<Value> inputs = collectInputs(site);
   SmallVector<Value> outputs = collectOutputs(site);
@@ -95,6 +129,8 @@ func::FuncOp Outliner::outline(Site &site) {
   auto call = func::CallOp::create(builder, getLoc(site), func, inputs);
   call->setAttr(kWrittenAttr,
                 builder.getDenseI64ArrayAttr(findWritten(site, inputs)));
+  call->setAttr(kHoldersAttr, builder.getDenseI64ArrayAttr(
+                                  findHolders(site, inputs, outputs)));
   for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
     output.replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(site.body))

@@ -44,10 +44,40 @@ static llvm::json::Value getName(Value value) {
   return std::move(names[eachIsNamed ? result.getResultNumber() : 0]);
 }
 
+namespace {
+/// Describes the calls of a function, in program order.
+class CallDescriber {
+public:
+  void describe(func::CallOp call, ArrayRef<int64_t> written);
+
+  llvm::json::Array calls;
+
+private:
+  llvm::json::Object describeOperand(Value value);
+  std::optional<llvm::json::Object> describeContents(Value value);
+
+  llvm::DenseMap<Operation *, int64_t> numbers;
+};
+} // namespace
+
+/// `value` as {"call": number, "operand": number} where it is what a call
+/// leaves in one of its operands.
+std::optional<llvm::json::Object> CallDescriber::describeContents(Value value) {
+  auto call = value.getDefiningOp<func::CallOp>();
+  if (!call || !numbers.contains(call))
+    return std::nullopt;
+  auto holders = call->getAttrOfType<DenseI64ArrayAttr>(kHoldersAttr);
+  unsigned result = cast<OpResult>(value).getResultNumber();
+  if (!holders || holders.size() <= result || holders[result] < 0)
+    return std::nullopt;
+  return llvm::json::Object{{"call", numbers.lookup(call)},
+                            {"operand", holders[result]}};
+}
+
 /// `value` as the caller's source knows it: {"argument": number}, {"constant":
-/// number}, {"size_of": what, "dim": number}, or {"value": name}, null where
-/// its operation has no name.
-static llvm::json::Object describeOperand(Value value) {
+/// number}, {"size_of": what, "dim": number}, {"call": number, "operand":
+/// number}, or {"value": name}, null where its operation has no name.
+llvm::json::Object CallDescriber::describeOperand(Value value) {
   value = stripTypeCasts(value);
   IntegerAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
@@ -59,24 +89,29 @@ static llvm::json::Object describeOperand(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
       return llvm::json::Object{{"argument", argument.getArgNumber()}};
+  if (std::optional<llvm::json::Object> contents = describeContents(value))
+    return std::move(*contents);
   return llvm::json::Object{{"value", getName(value)}};
 }
 
+void CallDescriber::describe(func::CallOp call, ArrayRef<int64_t> written) {
+  llvm::json::Array operands;
+  for (Value operand : call.getOperands())
+    operands.push_back(describeOperand(operand));
+  numbers[call] = calls.size();
+  calls.push_back(
+      llvm::json::Object{{"callee", call.getCallee()},
+                         {"location", stringifyLocation(call.getLoc())},
+                         {"operands", std::move(operands)},
+                         {"writes", listNames(call.getLoc())},
+                         {"written", llvm::json::Array(written)}});
+}
+
 llvm::json::Array kvfuse::describeCalls(func::FuncOp caller) {
-  llvm::json::Array calls;
+  CallDescriber describer;
   caller.walk([&](func::CallOp call) {
-    auto written = call->getAttrOfType<DenseI64ArrayAttr>(kWrittenAttr);
-    if (!written)
-      return;
-    llvm::json::Array operands;
-    for (Value operand : call.getOperands())
-      operands.push_back(describeOperand(operand));
-    calls.push_back(llvm::json::Object{
-        {"callee", call.getCallee()},
-        {"location", stringifyLocation(call.getLoc())},
-        {"operands", std::move(operands)},
-        {"writes", listNames(call.getLoc())},
-        {"written", llvm::json::Array(written.asArrayRef())}});
+    if (auto written = call->getAttrOfType<DenseI64ArrayAttr>(kWrittenAttr))
+      describer.describe(call, written);
   });
-  return calls;
+  return std::move(describer.calls);
 }

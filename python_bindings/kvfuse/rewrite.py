@@ -15,8 +15,9 @@ from typing import Any
 import torch
 from torch.fx import Graph, Node
 
-from .rewrite_plan import Plan, Site, SiteError, SizeOf, find_copies_back
-from .rewrite_versions import Contents
+from .rewrite_plan import Plan, find_copies_back
+from .rewrite_sites import Finder, Site, SiteError, SizeOf, UnknownNode
+from .rewrite_versions import Contents, View
 
 #: What a call's operands are in the graph: nodes, and integers.
 Operands = Sequence[Node | int]
@@ -33,41 +34,6 @@ class Rewriting:
     replaced: list[Site]
     refused: list[tuple[str, str]]
     """Location and reason of those that could not be carried out."""
-
-
-def _find_operand(
-    operand: Mapping[str, Any], nodes: Mapping[str, Node], arguments: Sequence[str]
-) -> Node | int | SizeOf:
-    """What the report calls `operand`; KeyError if that is no node."""
-    if "constant" in operand:
-        return operand["constant"]
-    if "size_of" in operand:
-        source = _find_operand(operand["size_of"], nodes, arguments)
-        if not isinstance(source, Node):
-            raise KeyError(f"the size of {source}")
-        size = source.meta["val"].shape[operand["dim"]]
-        return size if isinstance(size, int) else SizeOf(source, operand["dim"])
-    if "argument" in operand:
-        return nodes[arguments[operand["argument"]]]
-    return nodes[operand["value"]]
-
-
-def find_site(
-    call: Mapping[str, Any], nodes: Mapping[str, Node], arguments: Sequence[str]
-) -> Site:
-    """The site of an entry of the report's `calls`; KeyError if a node has no name.
-
-    `arguments` are the names of the nodes that are the program's arguments.
-    """
-    operands = [_find_operand(x, nodes, arguments) for x in call["operands"]]
-    writes = {nodes[name] for name in call["writes"]}
-    return Site(
-        call["callee"],
-        call["location"],
-        tuple(node for node in nodes.values() if node in writes),
-        tuple(operands),
-        tuple(call["written"]),
-    )
 
 
 def _make_plan(
@@ -93,6 +59,12 @@ class _Writer:
         self.graph, self.plan, self.emit = plan.graph, plan, emit
         self.made: dict[Contents, Node] = {}
         """The node of what each call leaves behind."""
+        self.views: dict[Node, View] = {
+            node: view
+            for node, view in plan.versions.views.items()
+            if node in plan.live
+        }
+        """What the nodes that stay see of the buffers."""
 
     def write(self) -> None:
         """Brings the nodes in order, makes the calls, removes what is dead."""
@@ -113,6 +85,12 @@ class _Writer:
             if node not in self.plan.live:
                 self.graph.erase_node(node)
 
+    def share_memory(self) -> None:
+        """Gives views values that share the memory of what they show, which the new
+        contents that a functional graph computes did not."""
+        for node, view in self.views.items():
+            node.meta["val"] = view.seen
+
     def _call(self, site: Site) -> None:
         """Makes the call of `site`, and has its results used."""
         operands = [self._operand(x) for x in site.operands]
@@ -125,6 +103,7 @@ class _Writer:
             for view in path:
                 copy = self.graph.node_copy(view)
                 copy.update_arg(0, result)
+                self.views[copy] = views[view]
                 result = copy
             node.replace_all_uses_with(result)
 
@@ -163,15 +142,18 @@ def rewrite(
     if mutated is None:
         copies = find_copies_back(graph)
         mutated = {base: copy.args[1] for base, copy in copies.items()}
-    nodes = {node.name: node for node in graph.nodes}
-    sites, unnamed = [], []
+    finder = Finder(graph, calls, arguments, mutated)
+    sites, unknown = [], []
     for call in calls:
         try:
-            sites.append(find_site(call, nodes, arguments))
-        except KeyError as error:
-            unnamed.append((call["location"], f"no node of the graph is {error}"))
+            sites.append(finder.find_site(call))
+        except UnknownNode as error:
+            unknown.append((call["location"], str(error)))
     plan, refused = _make_plan(graph, sites, mutated, is_functional)
     if plan.sites:
-        _Writer(plan, emit).write()
+        writer = _Writer(plan, emit)
+        writer.write()
+        if not is_functional:
+            writer.share_memory()
         graph.lint()
-    return Rewriting(list(plan.sites), unnamed + refused)
+    return Rewriting(list(plan.sites), unknown + refused)

@@ -9,59 +9,15 @@ operands. Where no order of the nodes gives that, the call is refused.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch.fx import Graph, Node
 
+from .rewrite_sites import Site, SiteError
 from .rewrite_versions import Contents, Versions
 
 aten = torch.ops.aten
-
-
-@dataclasses.dataclass(frozen=True)
-class SizeOf:
-    """The size of dimension `dim` of a tensor."""
-
-    tensor: Node
-    dim: int
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Site:
-    """A call of a compiled function, and the nodes whose effect it has."""
-
-    callee: str
-    location: str
-    writes: tuple[Node, ...]
-    operands: tuple[Node | int | SizeOf, ...]
-    written: tuple[int, ...]
-    """Numbers of the operands that the call changes in memory."""
-
-    def caches(self) -> list[Node]:
-        """The operands that the call changes."""
-        return [self.operands[number] for number in self.written]  # type: ignore[misc]
-
-    def reads(self) -> list[Node]:
-        """The nodes whose contents the call only reads."""
-        return [
-            operand
-            for number, operand in enumerate(self.operands)
-            if isinstance(operand, Node) and number not in self.written
-        ]
-
-    def sized(self) -> list[Node]:
-        """The nodes of which the call takes a size."""
-        return [x.tensor for x in self.operands if isinstance(x, SizeOf)]
-
-
-class SiteError(Exception):
-    """Why the call `site` cannot take the place of its nodes."""
-
-    def __init__(self, site: Site, reason: str) -> None:
-        super().__init__(reason)
-        self.site = site
 
 
 #: What a plan orders.

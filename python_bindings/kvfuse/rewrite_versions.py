@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import torch
 from torch.fx import Graph, Node
@@ -123,10 +123,23 @@ class Versions:
         self.views: dict[Node, View] = {}
         self.before: dict[Node, Contents] = {}
         """The contents that each write changes."""
+        self.wholes: dict[Contents, Node] = {}
+        """A node that is the whole base with these contents."""
         for node in graph.nodes:
             view = self._find_view(node, bases, writes)
-            if view is not None:
-                self.views[node] = view
+            if view is None:
+                continue
+            self.views[node] = view
+            if view.is_whole():
+                self.wholes.setdefault(view.contents, node)
+
+    def follow(self, contents: Contents, writes: Iterable[Node]) -> Contents:
+        """What becomes of `contents` by those of the `writes` that change them, one
+        after the other."""
+        for write in writes:
+            if self.before.get(write) == contents:
+                contents = self.views[write].contents
+        return contents
 
     def _find_view(
         self, node: Node, bases: Collection[Node], writes: Collection[Node]

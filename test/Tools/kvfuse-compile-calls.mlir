@@ -35,7 +35,7 @@
 // CHECK-NEXT:       0
 // CHECK-NEXT:     ]
 
-// What is in the pool after the first call has no name: it has two writes.
+// What is in the pool after the first call is the second one's operand.
 
 // CHECK:      "callee": "kv_write_1",
 // CHECK-NEXT: "location": "model.py:12:0",
@@ -46,7 +46,8 @@
 // CHECK-NEXT: "location": "model.py:14:0",
 // CHECK-NEXT: "operands": [
 // CHECK-NEXT:   {
-// CHECK-NEXT:     "value": null
+// CHECK-NEXT:     "call": 0,
+// CHECK-NEXT:     "operand": 0
 // CHECK-NEXT:   },
 
 #hnd = affine_map<(t, s, h, d) -> (s floordiv 16, h, s mod 16, d)>

@@ -39,9 +39,10 @@ def trace(function, *inputs):
 
 
 def call(callee, writes, operands, written=(0,)):
-    """An entry of the report's `calls`; operands are numbers of arguments or names of
-    nodes."""
-    named = [{"argument": x} if isinstance(x, int) else {"value": x} for x in operands]
+    """An entry of the report's `calls`; operands are numbers of arguments, names of
+    nodes, or entries."""
+    kinds = {int: "argument", str: "value"}
+    named = [x if isinstance(x, dict) else {kinds[type(x)]: x} for x in operands]
     return {
         "callee": callee,
         "location": f"model.py:{len(writes)}:0",
@@ -258,11 +259,56 @@ def test_calls_one_after_the_other():
     module = trace(model, CACHE, ROWS, SLOTS)
     (rows,) = module.graph.find_nodes(op="call_function", target=aten.mul.Tensor)
     (slots,) = module.graph.find_nodes(op="call_function", target=aten.add.Tensor)
+    after = {"call": 0, "operand": 0}
     calls = [
         call("put", ["index_put"], [0, 1, 2]),
-        call("put", ["index_put_1"], ["index_put", rows.name, slots.name]),
+        call("put", ["index_put_1"], [after, rows.name, slots.name]),
     ]
     result, targets = check(model, calls, CACHE, ROWS, SLOTS)
     assert len(result.replaced) == 2
     order = [x for x in targets if x in (put, aten.sum.default)]
     assert order == [put, aten.sum.default, put, aten.sum.default]
+
+
+def test_calls_on_parts_of_a_pool_one_after_the_other():
+    """The first call's whole is what puts its part back; rows of the second one are
+    computed from it."""
+
+    def model(pool, rows, slots):
+        part = write(aten.select(pool, 0, 1), rows, slots)
+        first = aten.select_scatter(pool, part, 0, 1)
+        between = rows * first.sum()
+        part = write(aten.select(first, 0, 1), between, slots)
+        pool.copy_(aten.select_scatter(first, part, 0, 1))
+        return part + 1
+
+    calls = [
+        call("put_half", ["index_put"], [0, 1, 2]),
+        call("put_half", ["index_put_1"], [{"call": 0, "operand": 0}, "mul", 2]),
+    ]
+    result, targets = check(model, calls, POOL, ROWS, SLOTS)
+    assert len(result.replaced) == 2
+    assert [x for x in targets if x in (put_half, aten.sum.default)] == [
+        put_half,
+        aten.sum.default,
+        put_half,
+    ]
+    assert aten.select_scatter.default not in targets
+
+
+@pytest.mark.parametrize(
+    "first, reason",
+    [
+        (call("put", ["gone"], [0, 1, 2]), "no node of the graph is 'gone'"),
+        (call("put", ["index_put"], [1, 0, 2]), "no node of the graph is rows_1"),
+    ],
+)
+def test_a_call_after_one_that_is_unknown_is_refused(first, reason):
+    def model(cache, rows, slots):
+        cache.copy_(write(write(cache, rows, slots), rows * 3, slots))
+
+    second = call("put", ["index_put_1"], [{"call": 0, "operand": 0}, "mul", 2])
+    result, targets = check(model, [first, second], CACHE, ROWS, SLOTS)
+    assert put not in targets
+    assert len(result.refused) == 2
+    assert any(why.startswith(reason) for _, why in result.refused)

@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kWritesModule = "kvfuse";
 /// writes in place.
 inline constexpr llvm::StringLiteral kWrittenAttr = "kv.written";
 
+/// On the same call: for each result the number of the operand that holds it
+/// in memory afterwards, -1 where none is the whole of it.
+inline constexpr llvm::StringLiteral kHoldersAttr = "kv.holders";
+
 #define GEN_PASS_DECL
 #include "kvfuse/Fusion/Passes.h.inc"
 

@@ -294,7 +294,8 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
 
     Before: kv IR on tensors. After: no write that may be done in place stands
     outside `module @kvfuse`. A call says by `kv.written` which of its
-    operands it writes.
+    operands it writes, and by `kv.holders` which of them hold its results in
+    memory afterwards (-1: none holds the whole of it).
 
     Example:
 
@@ -325,7 +326,7 @@ def KVOutlineWrites : Pass<"kv-outline-writes", "::mlir::ModuleOp"> {
                          %v: tensor<?x8xf32> {bufferization.writable = false},
                          %c: tensor<?x8xf32> {bufferization.writable = true})
             -> tensor<?x8xf32> {
-          %0 = call @kv_write_0(%c, %v, %s) {kv.written = array<i64: 0>}
+          %0 = call @kv_write_0(%c, %v, %s) {kv.holders = array<i64: 0>, kv.written = array<i64: 0>}
               : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi64>) -> tensor<?x8xf32>
           return %0 : tensor<?x8xf32>
         }
