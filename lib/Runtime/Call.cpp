@@ -59,10 +59,10 @@ static const char *load(const KVFuseFunction &function, int32_t ordinal) {
   if (const char *message = device.enter(ordinal))
     return message;
   for (int32_t i = 0; i < function.num_kernels; ++i) {
-    CUfunction loaded = nullptr;
+    const LoadedKernel *loaded = nullptr;
     if (const char *message =
-            getFunction(device.getDriver(), *function.kernels[i],
-                        device.getContextId(), loaded))
+            getKernel(device.getDriver(), *function.kernels[i],
+                      device.getContextId(), loaded))
       return message;
   }
   return nullptr;

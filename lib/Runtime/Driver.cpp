@@ -55,6 +55,7 @@ static std::string resolveAll(void *library, Driver &driver) {
           driver.threadExchangeStreamCaptureMode);
   require("cuLaunchKernelEx", driver.launchKernelEx);
   resolve(library, "cuFuncLoad", driver.funcLoad);
+  resolve(library, "cuFuncGetParamInfo", driver.funcGetParamInfo);
   return missing;
 }
 

@@ -34,8 +34,10 @@ struct Driver {
                                void **values);
   CUresult (*moduleGetFunction)(CUfunction *function, CUmodule module,
                                 const char *name);
-  /// Null before CUDA 12.4.
+  /// Null before CUDA 12.4, as is the next.
   CUresult (*funcLoad)(CUfunction function);
+  CUresult (*funcGetParamInfo)(CUfunction function, size_t index,
+                               size_t *offset, size_t *bytes);
   CUresult (*threadExchangeStreamCaptureMode)(CUstreamCaptureMode *mode);
   CUresult (*launchKernelEx)(const CUlaunchConfig *config, CUfunction function,
                              void **parameters, void **extra);

@@ -13,14 +13,23 @@
 
 namespace kvfuse::runtime {
 
-/// Sets `function` to `kernel` in the current context, whose id is `contextId`,
+/// A kernel that is loaded in a context.
+struct LoadedKernel {
+  CUfunction function = nullptr;
+  /// If it is known that each parameter begins a slot of 8 bytes: the slots,
+  /// and the bytes up to the end of the last parameter. 0 otherwise.
+  int64_t numSlots = 0;
+  size_t numBytes = 0;
+};
+
+/// Sets `loaded` to `kernel` in the current context, whose id is `contextId`,
 /// and loads it, and its module, if this is the first time. Returns null, or a
 /// message.
 ///
 /// What is loaded stays until its context is destroyed: a captured graph may
 /// hold it.
-const char *getFunction(const Driver &driver, KVFuseKernel &kernel,
-                        uint64_t contextId, CUfunction &function);
+const char *getKernel(const Driver &driver, KVFuseKernel &kernel,
+                      uint64_t contextId, const LoadedKernel *&loaded);
 
 } // namespace kvfuse::runtime
 

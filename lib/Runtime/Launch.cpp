@@ -39,6 +39,32 @@ static const char *enterDirectly(CallContext &call) {
   return getCurrentContextId(*call.driver, call.contextId);
 }
 
+/// Launches with one address for each parameter.
+static CUresult launchByAddress(const Driver &driver,
+                                const CUlaunchConfig &config,
+                                CUfunction function, int64_t *parameters,
+                                int64_t numParameters) {
+  StackBuffer<void *, 128> buffer(numParameters);
+  void **addresses = buffer.data();
+  for (int64_t i = 0; i < numParameters; ++i)
+    addresses[i] = parameters + i;
+  return driver.launchKernelEx(&config, function, addresses, nullptr);
+}
+
+/// Launches with all parameters as they lie, which the driver copies at once,
+/// where the kernel is known to have them there.
+static CUresult launch(const Driver &driver, const CUlaunchConfig &config,
+                       const LoadedKernel &kernel, int64_t *parameters,
+                       int64_t numParameters) {
+  if (numParameters == 0 || kernel.numSlots != numParameters)
+    return launchByAddress(driver, config, kernel.function, parameters,
+                           numParameters);
+  size_t numBytes = kernel.numBytes;
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters,
+                   CU_LAUNCH_PARAM_BUFFER_SIZE, &numBytes, CU_LAUNCH_PARAM_END};
+  return driver.launchKernelEx(&config, kernel.function, nullptr, extra);
+}
+
 const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
                           int64_t gridZ, int64_t blockX, int64_t blockY,
                           int64_t blockZ, const int64_t *parameters,
@@ -57,15 +83,10 @@ const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
     call = &direct;
   }
   const Driver &driver = *call->driver;
-  CUfunction function = nullptr;
-  if (const char *message =
-          getFunction(driver, *kernel, call->contextId, function))
+  const LoadedKernel *loaded = nullptr;
+  if (const char *message = getKernel(driver, *kernel, call->contextId, loaded))
     return message;
 
-  StackBuffer<void *, 128> buffer(numParameters);
-  void **addresses = buffer.data();
-  for (int64_t i = 0; i < numParameters; ++i)
-    addresses[i] = const_cast<int64_t *>(parameters + i);
   CUlaunchAttribute dependent = {};
   dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   dependent.value.programmaticStreamSerializationAllowed = 1;
@@ -80,8 +101,8 @@ const char *kvfuse_launch(KVFuseKernel *kernel, int64_t gridX, int64_t gridY,
                            static_cast<CUstream>(call->stream),
                            isDependent ? &dependent : nullptr,
                            isDependent ? 1U : 0U};
-  if (CUresult error =
-          driver.launchKernelEx(&config, function, addresses, nullptr))
+  if (CUresult error = launch(driver, config, *loaded,
+                              const_cast<int64_t *>(parameters), numParameters))
     return driver.fail(describe(*kernel), "cuLaunchKernelEx", error);
   return nullptr;
 }

@@ -45,6 +45,13 @@ static const char *launchMany() {
                        int64_t(parameters.size()));
 }
 
+/// Parameters that are not 8 bytes apart in the kernel.
+static const char *launchNarrow() {
+  static KVFuseKernel narrow = {&module, "narrow2", 0, nullptr};
+  int64_t parameters[] = {3, 4};
+  return kvfuse_launch(&narrow, 1, 1, 1, 1, 1, 1, parameters, 2);
+}
+
 static const char *launchCaptured() {
   static KVFuseModule module = {"code", 5, nullptr};
   static KVFuseKernel kernel = {&module, "captured0", 0, nullptr};
@@ -67,9 +74,9 @@ int main() {
   // CHECK-LABEL: first
   // CHECK-NEXT: cuModuleLoadDataEx: 'code'
   // CHECK-NEXT: cuModuleGetFunction: 'plain2' in context 1
-  // CHECK-NEXT: cuLaunchKernelEx: 'plain2' in context 1, grid 5 2 3, block 128 4 1, shared 0, stream 0, attributes none, parameters 7 -9
+  // CHECK-NEXT: cuLaunchKernelEx: 'plain2' in context 1, grid 5 2 3, block 128 4 1, shared 0, stream 0, attributes none, 16 bytes 7 -9
   // CHECK-NEXT: cuModuleGetFunction: 'dependent1' in context 1
-  // CHECK-NEXT: cuLaunchKernelEx: 'dependent1' in context 1, grid 5 1 1, block 32 1 1, shared 0, stream 0, attributes dependent, parameters 7
+  // CHECK-NEXT: cuLaunchKernelEx: 'dependent1' in context 1, grid 5 1 1, block 32 1 1, shared 0, stream 0, attributes dependent, 8 bytes 7
   // CHECK-NEXT: ended
   call("first", kvfuse_call, kFunction, {slots});
 
@@ -107,6 +114,13 @@ int main() {
   // CHECK-NEXT: no message
   std::printf("many parameters\n");
   printMessage(launchMany());
+
+  // CHECK-LABEL: narrow parameters
+  // CHECK-NEXT: cuModuleGetFunction
+  // CHECK-NEXT: cuLaunchKernelEx: 'narrow2' {{.*}} parameters 3 4
+  // CHECK-NEXT: no message
+  std::printf("narrow parameters\n");
+  printMessage(launchNarrow());
 
   // CHECK-LABEL: sizes
   // CHECK-NEXT: kernel 'plain2' cannot be launched: its grid and block are 4294967297 2 3 128 4 1

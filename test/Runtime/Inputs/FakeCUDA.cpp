@@ -258,20 +258,45 @@ FAKE_CUDA_API CUresult cuFuncLoad(CUfunction) {
   return record("cuFuncLoad", "");
 }
 
-FAKE_CUDA_API CUresult
-cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+/// A kernel's name ends with the number of its parameters, if that is below 10.
+static unsigned getNumParameters(const CUfunc_st &function) {
+  unsigned number = function.name.back() - '0';
+  return number < 10 ? number : 0;
+}
+
+#ifndef FAKE_CUDA_OLD
+/// Parameters of 8 bytes, or of 4 where the name begins so.
+FAKE_CUDA_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index,
+                                          size_t *offset, size_t *bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *bytes = function->name.rfind("narrow", 0) == 0 ? 4 : 8;
+  *offset = index * *bytes;
+  CUresult error = record("cuFuncGetParamInfo", "");
+  return index < getNumParameters(*function) ? error : CUresult(1);
+}
+#endif
+
+FAKE_CUDA_API
+    CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   std::lock_guard<std::mutex> lock(mutex);
   std::swap(captureMode, *mode);
   return record("cuThreadExchangeStreamCaptureMode", "");
 }
 
-/// A kernel's name ends with the number of its parameters, if they are printed.
 static std::string describeParameters(const CUfunc_st &function,
-                                      void **parameters) {
-  std::string text;
-  unsigned numParameters = function.name.back() - '0';
-  for (unsigned i = 0; numParameters < 10 && i < numParameters; ++i)
-    text += " " + std::to_string(*static_cast<int64_t *>(parameters[i]));
+                                      void **parameters, void **extra) {
+  std::string text = "parameters";
+  int64_t *buffer = nullptr;
+  if (extra && extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER &&
+      extra[2] == CU_LAUNCH_PARAM_BUFFER_SIZE &&
+      extra[4] == CU_LAUNCH_PARAM_END) {
+    buffer = static_cast<int64_t *>(extra[1]);
+    text = std::to_string(*static_cast<size_t *>(extra[3])) + " bytes";
+  }
+  for (unsigned i = 0; i < getNumParameters(function); ++i)
+    text +=
+        " " + std::to_string(buffer ? buffer[i]
+                                    : *static_cast<int64_t *>(parameters[i]));
   return text;
 }
 
@@ -284,7 +309,7 @@ static bool isDependent(const CUlaunchConfig &config) {
 
 FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
                                         CUfunction function, void **parameters,
-                                        void **) {
+                                        void **extra) {
   std::lock_guard<std::mutex> lock(mutex);
   if (CUresult error = checkCurrent())
     return error;
@@ -292,7 +317,7 @@ FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
     return CUDA_ERROR_INVALID_HANDLE;
   return record("cuLaunchKernelEx",
                 "'%s' in context %llu, grid %u %u %u, block %u %u %u, shared "
-                "%u, stream %llu, attributes %s, parameters%s",
+                "%u, stream %llu, attributes %s, %s",
                 function->name.c_str(), function->contextId, config->gridDimX,
                 config->gridDimY, config->gridDimZ, config->blockDimX,
                 config->blockDimY, config->blockDimZ, config->sharedMemBytes,
@@ -300,6 +325,6 @@ FAKE_CUDA_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
                 isDependent(*config)    ? "dependent"
                 : config->numAttrs == 0 ? "none"
                                         : "others",
-                describeParameters(*function, parameters).c_str());
+                describeParameters(*function, parameters, extra).c_str());
 }
 // NOLINTEND(readability-identifier-naming)
