@@ -18,7 +18,7 @@ def __call__(self, *args, **kwargs):
     if len(args) == {count} and not kwargs:
         {names} = args
         if {types} is Tensor and not (is_grad_enabled() and ({require_grad})):
-            return direct({names})
+            return direct(*args)
     return general(args, kwargs)
 """
 
