@@ -11,6 +11,7 @@
 #include "kvfuse/Import/Passes.h"
 
 #include "TorchCaches.h"
+#include "TorchConversions.h"
 #include "TorchFunction.h"
 #include "TorchRefusals.h"
 #include "TorchRoots.h"
@@ -98,6 +99,10 @@ LogicalResult FunctionImporter::importWrite(Operation *op) {
     named.insert(op);
     return success();
   }
+  if (Operation *division = findDynamicDivision(indices))
+    emitRefusal(op, Refusal::DynamicPage,
+                "the divisor of " + getTorchName(division) + " is no constant",
+                "export with a static page size", division->getLoc());
   builder.setInsertionPoint(op);
   if (write->droppedIndexDims.any())
     for (Value &index : indices)

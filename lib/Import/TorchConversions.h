@@ -33,6 +33,9 @@ Conversion getRepetitionConversion(llvm::StringRef name);
 /// Integer arithmetic, for results of integers.
 Conversion getIndexConversion(llvm::StringRef name);
 Conversion getDivisionConversion(llvm::StringRef name);
+/// The division, by a number of the host that is no constant, that one of
+/// `indices` is computed from, or null. It is no part of the chain.
+mlir::Operation *findDynamicDivision(mlir::ValueRange indices);
 /// Comparisons and what is made of them, for results of bool.
 Conversion getMaskConversion(llvm::StringRef name);
 /// Floating-point arithmetic, for results of floats.

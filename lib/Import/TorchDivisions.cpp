@@ -8,6 +8,7 @@
 #include "TorchConversions.h"
 #include "TorchRoots.h"
 #include "TorchTypes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -100,13 +101,43 @@ static Value convertBits(ChainConverter &chain, Operation *op) {
       splatLike(builder, op->getLoc(), *constant, input.front()));
 }
 
-Conversion torch::getDivisionConversion(StringRef name) {
-  return llvm::StringSwitch<Conversion>(name)
+static bool isDivision(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
       .Cases({"torch.aten.div.Scalar_mode", "torch.aten.div.Tensor_mode",
               "torch.aten.floor_divide", "torch.aten.floor_divide.Scalar",
               "torch.aten.fmod.Scalar", "torch.aten.fmod.Tensor",
               "torch.aten.remainder.Scalar", "torch.aten.remainder.Tensor"},
-             convertDivision)
+             true)
+      .Default(false);
+}
+
+Operation *torch::findDynamicDivision(ValueRange indices) {
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  // What is computed in torch is no part of the chain.
+  options.filter = [](Operation *op) { return !isTorchOp(op); };
+  options.inclusive = true;
+  for (Value index : indices) {
+    SetVector<Operation *> chain;
+    if (failed(getBackwardSlice(index, &chain, options)))
+      continue;
+    for (Operation *op : chain) {
+      Operation *root =
+          isToBuiltin(op) ? op->getOperand(0).getDefiningOp() : nullptr;
+      if (root && isDivision(getTorchName(root)) &&
+          root->getNumOperands() > 1 &&
+          !readTensorType(root->getOperand(1).getType()) &&
+          !readInt(root->getOperand(1)))
+        return root;
+    }
+  }
+  return nullptr;
+}
+
+Conversion torch::getDivisionConversion(StringRef name) {
+  if (isDivision(name))
+    return convertDivision;
+  return llvm::StringSwitch<Conversion>(name)
       .Cases({"torch.aten.__rshift__.Scalar",
               "torch.aten.bitwise_right_shift.Tensor",
               "torch.aten.bitwise_right_shift.Tensor_Scalar"},

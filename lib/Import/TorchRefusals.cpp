@@ -242,6 +242,17 @@ static bool makesNewTensor(Operation *op) {
       .Default(false);
 }
 
+/// Does `op` ask for the form of a tensor, and not look at its elements?
+static bool asksForForm(Operation *op) {
+  return llvm::StringSwitch<bool>(getTorchName(op))
+      .Cases({"torch.aten.size", "torch.aten.size.int",
+              "torch.aten.sym_size.int", "torch.aten.stride.int",
+              "torch.aten.sym_stride.int", "torch.aten.numel",
+              "torch.aten.sym_numel", "torch.aten.dim"},
+             true)
+      .Default(false);
+}
+
 void torch::reportOpaqueOps(func::FuncOp func,
                             SmallPtrSetImpl<Operation *> &named) {
   llvm::DenseSet<Value> caches;
@@ -262,8 +273,10 @@ void torch::reportOpaqueOps(func::FuncOp func,
     if (llvm::none_of(op->getOperands(),
                       [&](Value v) { return caches.contains(v); }))
       return;
-    if (makesNewTensor(op))
+    if (makesNewTensor(op) || asksForForm(op))
       op->setAttr(kNewResultsAttr, UnitAttr::get(op->getContext()));
+    if (asksForForm(op))
+      return;
     named.insert(op);
     emitRefusal(op, Refusal::OpaqueOp, getTorchName(op) + " takes a cache",
                 "move it before or after the writes");

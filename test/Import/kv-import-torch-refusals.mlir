@@ -124,3 +124,25 @@ func.func @once(%cache: !torch.vtensor<[8,16],bf16>, %slots: !torch.vtensor<[3],
   %1 = "torch.aten.index_put"(%0, %list, %rows, %true) : (!torch.vtensor<[8,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,16],bf16>
   return %1 : !torch.vtensor<[8,16],bf16>
 }
+
+// -----
+
+// A page size that is no constant: pages and offsets are computed in torch, and
+// the write takes them as they are. To ask for a size is not to read the cache.
+
+// CHECK-LABEL: func.func @dynamic_page(
+// CHECK:         "torch.aten.size.int"{{.*}} {kv.new_results}
+// CHECK:         %[[PAGE:.*]] = "torch.aten.floor_divide.Scalar"
+// CHECK:         %[[PAGES:.*]] = "torch_c.to_builtin_tensor"(%[[PAGE]])
+// CHECK:         kv.write at(%[[PAGES]], %{{.*}} : tensor<3xi64>, tensor<3xi64>)
+func.func @dynamic_page(%cache: !torch.vtensor<[8,?,16],bf16>, %slots: !torch.vtensor<[3],si64>, %rows: !torch.vtensor<[3,16],bf16>) -> !torch.vtensor<[8,?,16],bf16> {
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  %int1 = "torch.constant.int"() <{value = 1 : i64}> : () -> !torch.int
+  %size = "torch.aten.size.int"(%cache, %int1) : (!torch.vtensor<[8,?,16],bf16>, !torch.int) -> !torch.int
+  %page = "torch.aten.floor_divide.Scalar"(%slots, %size) : (!torch.vtensor<[3],si64>, !torch.int) -> !torch.vtensor<[3],si64> loc("division")
+  %offset = "torch.aten.remainder.Scalar"(%slots, %size) : (!torch.vtensor<[3],si64>, !torch.int) -> !torch.vtensor<[3],si64>
+  %list = "torch.prim.ListConstruct"(%page, %offset) : (!torch.vtensor<[3],si64>, !torch.vtensor<[3],si64>) -> !torch.list<vtensor>
+  // expected-remark @below {{[Missed] dynamic-page | Category:kvfuse | Function=dynamic_page | Cause=loc("division"), Reason="the divisor of torch.aten.floor_divide.Scalar is no constant", Suggestion="export with a static page size"}}
+  %0 = "torch.aten.index_put"(%cache, %list, %rows, %false) : (!torch.vtensor<[8,?,16],bf16>, !torch.list<vtensor>, !torch.vtensor<[3,16],bf16>, !torch.bool) -> !torch.vtensor<[8,?,16],bf16>
+  return %0 : !torch.vtensor<[8,?,16],bf16>
+}

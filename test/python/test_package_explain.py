@@ -20,6 +20,8 @@ from kvfuse_testing.package import (
     write_rows,
 )
 
+SLOTS = torch.tensor([3, 0, 9, 5, 12])
+
 
 def test_explain_says_what_fused_at_which_line_and_what_is_tested():
     text = kvfuse.compile(write_layer, make_inputs().arguments).explain()
@@ -54,6 +56,34 @@ def test_explain_says_what_was_refused_why_and_what_to_change():
     write(*expected, torch.arange(5), rows)
     compiled(*caches, torch.arange(5), rows)
     assert all(map(torch.equal, caches, expected))
+
+
+@pytest.mark.filterwarnings("ignore:.*LeafSpec.*:FutureWarning")
+def test_explain_names_a_dynamic_page_size():
+    """Pages and offsets are computed before the kernel then."""
+
+    class Write(torch.nn.Module):
+        def forward(self, cache, slots, rows):
+            page = cache.shape[1]
+            cache[slots // page, slots % page] = rows
+
+    def arguments(page):
+        return torch.zeros(BLOCKS, page, HEADS, DIM), SLOTS, torch.ones(5, HEADS, DIM)
+
+    sizes = ({1: torch.export.Dim("page", min=2)}, None, None)
+    program = torch.export.export(Write(), arguments(PAGE), dynamic_shapes=sizes)
+    compiled = kvfuse.compile(program)
+    assert [site["reason"] for site in compiled.report["functions"][0]["refused"]] == [
+        "dynamic-page"
+    ]
+    text = compiled.explain()
+    assert "change: export with a static page size" in text
+    assert "1 cache in one kernel" in text
+    for page in (PAGE, PAGE + 3):
+        given, expected = arguments(page), arguments(page)
+        compiled(*given)
+        Write()(*expected)
+        assert torch.equal(given[0], expected[0])
 
 
 def test_counters_tell_versions_apart():

@@ -316,6 +316,21 @@ def InnerStride : Refusal<"InnerStride", 17, "inner-stride"> {
   let change = "Lay the cache out so that the elements of a row lie side by side.";
 }
 
+def DynamicPage : Refusal<"DynamicPage", 18, "dynamic-page"> {
+  let passes = ["kv-import-torch"];
+  let short = "slots are divided by a size that is no constant";
+  let found = [{
+    A page or an offset is the quotient or remainder of a division by a number
+    of the host that is no constant, such as a dynamic size of the cache. Kernels
+    divide by constants only.
+  }];
+  let needed = "A page size that is known when the program is compiled.";
+  let change = [{
+    Export with a static page size. The rows are written by a kernel meanwhile;
+    pages and offsets are computed before it, by operations of the program's own.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // No candidate at all. Numbers from 64 on.
 //===----------------------------------------------------------------------===//
@@ -406,8 +421,9 @@ def NotAScatter : Refusal<"NotAScatter", 69, "not-a-scatter"> {
 def RefusalEnum : I32Enum<"Refusal", "Why a write was left as it was.", [
     MixedDivision, IndexOverflow, IndexUnknown, DifferentIndices, Accumulate,
     Overlap, DestAlias, AliasValue, Order, OldCacheLive, CacheCopied, CastMode,
-    EncodingUnknown, ScaleRank, DataDependent, ElementScatter, WindowRMW, InnerStride,
-    Contiguous, HostLoop, DeviceLoop, OpaqueOp, MaskIndex, NotAScatter]> {
+    EncodingUnknown, ScaleRank, DataDependent, ElementScatter, WindowRMW,
+    InnerStride, DynamicPage, Contiguous, HostLoop, DeviceLoop, OpaqueOp,
+    MaskIndex, NotAScatter]> {
   let cppNamespace = "::kvfuse";
 }
 
