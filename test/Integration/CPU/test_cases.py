@@ -3,7 +3,8 @@
 """Faults that engines and compilers had: slots, page arithmetic, shapes.
 
 A test has the number of its case. Sections A, C and H are here, I and J in
-test_cases_types.py, K to N in test_cases_programs.py. What is not here:
+test_cases_types.py, K, L and N in test_cases_programs.py, M in
+test_cases_matching.py. What is not here:
 
 - A8 (a drop mode that wraps) is about StableHLO's scatter, which no front door
   reads yet.

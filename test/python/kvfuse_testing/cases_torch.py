@@ -11,6 +11,10 @@ from . import abi, torch_programs
 from .compile import Compiler
 from .torch_programs import Compiled, Exported
 
+#: Slots of three tokens, page size and number of pages of `cache`.
+SLOTS = torch.tensor([2, 9, 14])
+PAGE, PAGES = 4, 6
+
 #: Refusals that say that a reader or a writer is not known, which is no fault.
 ANALYSIS = frozenset({"opaque-op"})
 
@@ -24,6 +28,16 @@ def rows(*shape: int, dtype=torch.bfloat16, seed: int = 0) -> torch.Tensor:
 def zeros(*shape: int, dtype=torch.bfloat16) -> torch.Tensor:
     """An empty cache."""
     return torch.zeros(shape).to(dtype)
+
+
+def cache(heads: int = 2, **options) -> torch.Tensor:
+    """A head-major cache [B, H, P, D] that is not empty."""
+    return rows(PAGES, heads, PAGE, 8, seed=9, **options)
+
+
+def values(heads: int = 2, seed: int = 0) -> torch.Tensor:
+    """Rows [T, H, D] for SLOTS."""
+    return rows(3, heads, 8, seed=seed)
 
 
 def paged(cache: torch.Tensor, slots: torch.Tensor, values: torch.Tensor) -> None:
