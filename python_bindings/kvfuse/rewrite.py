@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch.fx import Graph, Node
 
-from .rewrite_plan import Plan, find_copies_back
+from .rewrite_order import find_copies_back
+from .rewrite_plan import Plan
 from .rewrite_sites import Finder, Site, SiteError, SizeOf, UnknownNode
 from .rewrite_versions import Contents, View
 

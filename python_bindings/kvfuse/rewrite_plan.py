@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch.fx import Graph, Node
 
+from .rewrite_order import CycleError, chain_impure, find_copies_back, sort
 from .rewrite_sites import Site, SiteError
 from .rewrite_versions import Contents, Versions
 
@@ -22,17 +23,6 @@ aten = torch.ops.aten
 
 #: What a plan orders.
 Item = Node | Site
-
-
-def find_copies_back(graph: Graph) -> dict[Node, Node]:
-    """The `copy_` into each input that the graph changes, by the input."""
-    return {
-        node.args[0]: node  # type: ignore[misc]
-        for node in graph.nodes
-        if node.target is aten.copy_.default
-        and isinstance(node.args[0], Node)
-        and node.args[0].op == "placeholder"
-    }
 
 
 def _first(node: Node) -> object:
@@ -238,45 +228,18 @@ class Plan:
     def _sort(self) -> list[Item]:
         """All that is live, each after what it depends on, otherwise as before."""
         last_writes = {site.writes[-1]: site for site in self.sites}
-        impure = [
-            node
-            for node in self.graph.nodes
-            if node in self.live and node.op != "placeholder" and node.is_impure()
-        ]
-        before = dict(zip(impure[1:], impure, strict=False))
-        done: dict[Item, bool] = {}
-        order: list[Item] = []
-        for node in self.graph.nodes:
-            item = last_writes.get(node, node)
-            if item in self.live and item not in done:
-                self._visit(item, before, done, order)
-        return order
-
-    def _visit(
-        self,
-        root: Item,
-        impure: Mapping[Node, Node],
-        done: dict[Item, bool],
-        order: list[Item],
-    ) -> None:
-        """Appends `root` to `order`, after what it depends on and is not there."""
-        done[root] = False
-        stack = [(root, self._dependencies(root, impure))]
-        while stack:
-            item, dependencies = stack[-1]
-            following = next((x for x in dependencies if not done.get(x)), None)
-            if following is None:
-                stack.pop()
-                done[item] = True
-                order.append(item)
-            elif following in done:
-                raise SiteError(
-                    _last_site([x for x, _ in stack]),
-                    "order: the old contents are read after the new ones",
-                )
-            else:
-                done[following] = False
-                stack.append((following, self._dependencies(following, impure)))
+        impure = chain_impure(node for node in self.graph.nodes if node in self.live)
+        items = (last_writes.get(node, node) for node in self.graph.nodes)
+        try:
+            return sort(
+                (item for item in items if item in self.live),
+                lambda item: self._dependencies(item, impure),
+            )
+        except CycleError as error:
+            raise SiteError(
+                _last_site(error.items),
+                "order: the old contents are read after the new ones",
+            ) from None
 
 
 def _last_site(cycle: Sequence[Item]) -> Site:

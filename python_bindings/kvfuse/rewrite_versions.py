@@ -20,7 +20,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true, sym_eq
 aten = torch.ops.aten
 
 #: What puts a part back into the whole, by the view that takes it out.
-_SCATTERS = {
+SCATTERS = {
     aten.select_scatter.default: aten.select.int,
     aten.slice_scatter.default: aten.slice.Tensor,
     aten.as_strided_scatter.default: aten.as_strided.default,
@@ -108,7 +108,7 @@ def _take_view(node: Node, source: View) -> View | None:
 def _puts_back(node: Node, source: View, part: View) -> bool:
     """Does the scatter `node` put `part` where it was taken from `source`?"""
     with source.contents.base.meta["val"].fake_mode:
-        place = _SCATTERS[node.target](
+        place = SCATTERS[node.target](
             source.seen, *_with_values(node.args[2:]), **node.kwargs
         )
     return _is_same_view(place, part.seen)
@@ -153,7 +153,7 @@ class Versions:
         if node in writes:
             self.before[node] = source.contents
             return View(Contents(source.contents.base, node), source.seen)
-        if node.target in _SCATTERS:
+        if node.target in SCATTERS:
             return self._find_whole(node, source)
         return _take_view(node, source) if is_view(node) else None
 
@@ -171,4 +171,4 @@ class Versions:
 
     def is_version(self, node: Node) -> bool:
         """Does `node` compute contents, rather than look at some?"""
-        return node in self.views and (node in self.before or node.target in _SCATTERS)
+        return node in self.views and (node in self.before or node.target in SCATTERS)

@@ -35,6 +35,7 @@ from . import _library
 from ._compile import _torch_casts
 from ._options import Options
 from ._version import __version__
+from .torch_lowering import register_lowering
 from .torch_match import fuse
 from .torch_ops import emit_functional, emit_in_place
 
@@ -110,6 +111,7 @@ class WritePass(_AwarePass):
             is_aware = is_inference is not None and isinstance(other, _AwarePass)
             other(*((graph, is_inference) if is_aware else (graph,)))
         if self.is_enabled:
+            register_lowering()
             _fuse(graph.owning_module, self.options, is_functional=True)
 
     def uuid(self) -> Any:

@@ -18,7 +18,7 @@ from ._library import CompileError
 from ._options import Options
 from .importer import GraphImportError, to_mlir
 from .rewrite import Emit, Rewriting, rewrite
-from .rewrite_plan import find_copies_back
+from .rewrite_order import find_copies_back, put_readers_first
 from .torch_program import Program, load, nested_module
 
 log = logging.getLogger("kvfuse")
@@ -90,6 +90,7 @@ def fuse(
     device = _find_device(module)
     if device is None or options.fuse == "off":
         return nothing
+    put_readers_first(module.graph)
     target = "cpu" if device.type == "cpu" else _target_of(device)
     is_required = options.fuse == "required"
     try:

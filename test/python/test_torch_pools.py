@@ -86,6 +86,16 @@ def by_layers(pool, slots, rows):
     return rows
 
 
+def read_early_and_used_late(pool, slots, rows, next_slots):
+    """What is read before a write is needed after it alone: Inductor moves the reader
+    there."""
+    before = pool.float().amax((0, 1))
+    write(pool[:, 0], slots, rows)
+    between = attend(pool[:, 0], rows)
+    write(pool[:, 0], next_slots, rows * 2)
+    return attend(pool[:, 0], rows) * between.sum() - before[:1]
+
+
 def with_an_index_cache(pool, index, slots, rows):
     """K and V in a pool and index-K apart from it, which is read first; twice."""
     for scale in (1, 2):
@@ -131,6 +141,7 @@ def find_copies(graph, pools):
 CASES = {
     "reader-between": (with_a_reader_between, [(PAGES, 2)], 0, 2),
     "two-steps": (in_two_steps, [(PAGES, 2)], 1, 2),
+    "used-late": (read_early_and_used_late, [(PAGES, 2)], 1, 2),
     "layers": (by_layers, [(LAYERS, PAGES, 2)], 0, LAYERS),
     "index-cache": (with_an_index_cache, [(PAGES, 2), (PAGES,)], 0, 4),
 }
@@ -193,4 +204,20 @@ def test_a_copy_of_a_part_leaves_the_pool_alone(backend):
     _, _, statistics = compile_and_compare(
         model, backend, [make_pool(PAGES, 2)], *make_step()
     )
+    assert statistics.sites == 1
+
+
+def test_values_of_old_contents_are_not_computed_late(backend):
+    """A value that Inductor leaves to its user, who comes after the write, is of the
+    contents before it."""
+
+    def model(pool, slots, rows):
+        old = pool[:, 0].float() * 2
+        write(pool[:, 0], slots, rows)
+        return (old * pool.float().amax((0, 1, 2))).sum(0)
+
+    with config.patch(reorder_for_locality=False):
+        _, _, statistics = compile_and_compare(
+            model, backend, [make_pool(PAGES, 2)], *make_step()
+        )
     assert statistics.sites == 1
