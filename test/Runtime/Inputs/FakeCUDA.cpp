@@ -277,7 +277,7 @@ FAKE_CUDA_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index,
 #endif
 
 FAKE_CUDA_API
-    CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   std::lock_guard<std::mutex> lock(mutex);
   std::swap(captureMode, *mode);
   return record("cuThreadExchangeStreamCaptureMode", "");
