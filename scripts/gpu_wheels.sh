@@ -23,6 +23,12 @@ rm -rf "$folder" "$stripped"
 mkdir -p "$folder" "$stripped"
 trap 'link_libraries OFF' EXIT
 link_libraries ON
+# Code generators that nothing here uses would be a quarter of all.
+if llvm-nm-22 "$build/lib/libkvfuse.so" |
+  grep 'LLVMInitialize\(AMDGPU\|SPIRV\)Target' >&2; then
+  echo "gpu_wheels: libkvfuse.so holds LLVM's targets for other vendors" >&2
+  exit 1
+fi
 for library in libkvfuse.so libkvfuse_runtime.so; do
   llvm-strip-22 -o "$stripped/$library" "$build/lib/$library"
 done
