@@ -44,8 +44,9 @@ static bool putsSameRows(WriteOp write, unsigned i, WriteOp other, unsigned j) {
              OperationEquivalence::IgnoreLocations);
 }
 
-/// Does destination `i` of `write` hold its rows already?
-static bool isWritten(WriteOp write, unsigned i) {
+/// The write that has put the rows of destination `i` of `write` there already,
+/// or null.
+static WriteOp findEarlier(WriteOp write, unsigned i) {
   Value version = write.getDests()[i];
   // The slices of `version` that the destination is, the innermost first.
   SmallVector<tensor::ExtractSliceOp> slices;
@@ -55,26 +56,26 @@ static bool isWritten(WriteOp write, unsigned i) {
     if (auto other = dyn_cast_or_null<WriteOp>(def)) {
       unsigned j = cast<OpResult>(version).getResultNumber();
       if (slices.empty() && putsSameRows(write, i, other, j))
-        return true;
+        return other;
       if (!areRowsDisjoint(other, j, write, i, stripTypeCasts))
-        return false;
+        return {};
       version = other.getDests()[j];
     } else if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def)) {
       slices.push_back(slice);
       version = slice.getSource();
     } else if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(def)) {
       if (slices.empty())
-        return false;
+        return {};
       if (isSameSlice(slices.back(), insert)) {
         slices.pop_back();
         version = insert.getSource();
       } else if (areDisjointSlices(slices.back(), insert)) {
         version = insert.getDest();
       } else {
-        return false;
+        return {};
       }
     } else {
-      return false;
+      return {};
     }
   }
 }
@@ -104,8 +105,12 @@ static void foldBranches(scf::IfOp branch) {
     branch.erase();
 }
 
-/// write(%c) -> %c.
-static void fold(WriteOp write) {
+/// write(%c) -> %c. The writes that have done its work do so in its place, too:
+/// a caller that replaces writes by their names replaces this one.
+static void fold(WriteOp write, ArrayRef<WriteOp> earlier) {
+  for (WriteOp other : earlier)
+    other->setLoc(
+        FusedLoc::get(write.getContext(), {other.getLoc(), write.getLoc()}));
   SmallVector<Operation *> users(write->getUsers());
   write->replaceAllUsesWith(write.getDests());
   write.erase();
@@ -127,26 +132,30 @@ struct KVFoldRepeatedWritesPass
     for (Operation *op : ops) {
       if (auto branch = dyn_cast<scf::IfOp>(op))
         foldBranches(branch);
-      else if (auto write = cast<WriteOp>(op); repeats(write))
-        fold(write);
+      else if (auto write = cast<WriteOp>(op))
+        visit(write);
     }
     seen.clear();
   }
 
 private:
-  /// Are all rows of `write` written already? Only writes of the same values at
-  /// the same indices are worth a look back.
-  bool repeats(WriteOp write) {
+  /// Folds `write` if all its rows are written already. Only writes of the same
+  /// values at the same indices are worth a look back.
+  void visit(WriteOp write) {
     if (!write.hasTensorForm())
-      return false;
-    bool repeats = true;
+      return;
+    bool mayRepeat = true;
     for (Value value : write.getValues())
-      repeats &=
+      mayRepeat &=
           !seen.insert({stripTypeCasts(value), write.getIndices().front()})
                .second;
-    for (unsigned i = 0; repeats && i < write.getNumDests(); ++i)
-      repeats = isWritten(write, i);
-    return repeats;
+    SmallVector<WriteOp> earlier;
+    for (unsigned i = 0; mayRepeat && i < write.getNumDests(); ++i) {
+      earlier.push_back(findEarlier(write, i));
+      mayRepeat = earlier.back() != nullptr;
+    }
+    if (mayRepeat)
+      fold(write, earlier);
   }
 
   DenseSet<std::pair<Value, Value>> seen;

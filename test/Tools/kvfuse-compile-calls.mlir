@@ -50,6 +50,14 @@
 // CHECK-NEXT:     "operand": 0
 // CHECK-NEXT:   },
 
+// A write of what is written already is gone, and the call is in its place, too.
+
+// CHECK:      "location": "model.py:20:0",
+// CHECK:      "writes": [
+// CHECK-NEXT:   "once",
+// CHECK-NEXT:   "again"
+// CHECK-NEXT: ],
+
 #hnd = affine_map<(t, s, h, d) -> (s floordiv 16, h, s mod 16, d)>
 func.func @main(%pool: tensor<?x2x4x16x8xf32> {bufferization.writable = true}, %slots: tensor<?xi64>, %x: tensor<?x4x8xf32>) -> tensor<?x4x8xf32> {
   %c0 = arith.constant 0 : index
@@ -83,4 +91,13 @@ func.func @later(%pool: tensor<2x64x8xf32> {bufferization.writable = true}, %s: 
   %8 = tensor.insert_slice %7 into %5[0, 0, 0] [1, 64, 8] [1, 1, 1] : tensor<64x8xf32> into tensor<2x64x8xf32>
   %9 = "torch.operator"(%8) : (tensor<2x64x8xf32>) -> tensor<?x8xf32> loc("attention"("model.py":15:0))
   return %9 : tensor<?x8xf32>
+}
+
+func.func @repeated(%cache: tensor<64x8xf32> {bufferization.writable = true}, %s: tensor<?xi64>, %x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %0 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %x : tensor<?x8xf32> into %cache : tensor<64x8xf32> map(affine_map<(t, s, d) -> (s, d)>) loc("once"("model.py":20:0))
+  %1 = kv.write at(%s : tensor<?xi64>) negative(wrap) out_of_bounds(trap)
+    put %x : tensor<?x8xf32> into %0 : tensor<64x8xf32> map(affine_map<(t, s, d) -> (s, d)>) loc("again"("model.py":21:0))
+  %2 = "torch.operator"(%1) : (tensor<64x8xf32>) -> tensor<?x8xf32> loc("attention"("model.py":22:0))
+  return %2 : tensor<?x8xf32>
 }

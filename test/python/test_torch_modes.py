@@ -135,6 +135,26 @@ def test_refused_writes_stay(backend, caplog):
         compiled(make_cache(), *make_rows(3))
 
 
+def test_repeated_writes_are_done_once(backend):
+    """A write of what is there already goes, with those that it repeats."""
+
+    def model(cache, other, slots, rows):
+        write(cache, slots, rows)
+        write(other, slots, rows * 2)
+        write(cache, slots, rows)
+        return cache.float().sum() + other.float().sum()
+
+    caches, expected = ([make_cache(), make_cache()] for _ in range(2))
+    inputs = make_rows(3)
+    with recorded() as graphs:
+        given = torch.compile(model, backend=backend)(*caches, *inputs)
+    assert torch.equal(given, model(*expected, *inputs))
+    assert all(map(torch.equal, caches, expected))
+    assert kvfuse.torch.statistics() == kvfuse.torch.Statistics(1, 1, 0)
+    (graph,) = graphs
+    assert not [step for step in graph.after if "index_put" in step.target]
+
+
 def test_old_and_new_contents_are_kept_apart(backend):
     """What reads before a write sees the old contents, what reads after it the new
     ones; and what is given back is the cache itself."""
