@@ -50,16 +50,37 @@ listAssumptions(const PipelineOptions &options) {
   return assumptions;
 }
 
+/// Is `format` text of fused operations, before there are kernels?
+static bool isWritesFormat(EmitFormat format) {
+  return format == EmitFormat::KV || format == EmitFormat::Writes;
+}
+
 /// The calls of `runStage`, `emitPTX` and `emitHost`.
 static unsigned countStages(const CompileRequest &request) {
   EmitFormat format = *request.emit;
-  if (format == EmitFormat::KV)
+  if (isWritesFormat(format))
     return request.wantsReport ? 4 : 3;
   if (format == EmitFormat::GPU)
     return 4;
   if (!isHostFormat(format))
     return format == EmitFormat::NVVM ? 5 : 6;
   return request.target == "cpu" ? 6 : 8;
+}
+
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  os << "\n";
+  return text;
+}
+
+/// The functions of `module @kvfuse`, as a program of their own.
+static OwningOpRef<ModuleOp> copyWrites(ModuleOp module) {
+  OwningOpRef<ModuleOp> alone = ModuleOp::create(module.getLoc());
+  if (auto nested = module.lookupSymbol<ModuleOp>(kWritesModule))
+    alone->push_back(nested.clone());
+  return alone;
 }
 
 Compilation::Compilation(const CompileRequest &request, ModuleOp module,
@@ -74,15 +95,17 @@ FailureOr<CompileResult> Compilation::run() {
   CompileResult result;
   EmitFormat format = *request.emit;
   if (format == EmitFormat::KV)
-    result.output = print();
+    result.output = print(module);
+  if (format == EmitFormat::Writes)
+    result.output = print(*copyWrites(module));
   // The report counts kernels, so they are made all the same.
-  bool needsKernels = format != EmitFormat::KV || request.wantsReport;
+  bool needsKernels = !isWritesFormat(format) || request.wantsReport;
   if (needsKernels && failed(makeKernels()))
     return failure();
   if (request.wantsReport)
     result.report = makeReport();
   if (format == EmitFormat::GPU)
-    result.output = print();
+    result.output = print(module);
   if (isHostFormat(format) || isKernelFormat(format)) {
     FailureOr<std::string> binary = emitBinary();
     if (failed(binary))
@@ -165,14 +188,6 @@ std::string Compilation::makeReport() {
       .str();
 }
 
-std::string Compilation::print() {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module.print(os);
-  os << "\n";
-  return text;
-}
-
 FailureOr<std::string> Compilation::emitBinary() {
   auto nested = module.lookupSymbol<ModuleOp>(kWritesModule);
   if (!nested)
@@ -187,7 +202,7 @@ FailureOr<std::string> Compilation::emitBinary() {
           [&](OpPassManager &pm) { buildNVVMPipeline(pm, request.options); })))
     return failure();
   if (format == EmitFormat::NVVM)
-    return print();
+    return print(module);
   // The module keeps the PTX.
   progress.startStage();
   FailureOr<std::string> ptx = emitPTX(

@@ -45,8 +45,6 @@ private:
 
   std::string makeReport();
 
-  std::string print();
-
   mlir::FailureOr<std::string> emitBinary();
 
   /// `nested`, which is in the LLVM dialect, as LLVM IR, object or library, and

@@ -24,6 +24,7 @@ using namespace kvfuse;
 std::optional<EmitFormat> kvfuse::symbolizeEmitFormat(StringRef name) {
   return llvm::StringSwitch<std::optional<EmitFormat>>(name)
       .Case("kv", EmitFormat::KV)
+      .Case("writes", EmitFormat::Writes)
       .Case("gpu", EmitFormat::GPU)
       .Case("nvvm", EmitFormat::NVVM)
       .Case("ptx", EmitFormat::PTX)

@@ -13,7 +13,7 @@ from . import _library, _progress
 from ._options import Options
 
 #: What `compile` can emit.
-STAGES = ("kv", "gpu", "nvvm", "ptx", "cubin", "llvm", "obj", "shared")
+STAGES = ("kv", "writes", "gpu", "nvvm", "ptx", "cubin", "llvm", "obj", "shared")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ._options import Options
 from .importer import GraphImportError, to_mlir
 from .rewrite import Emit, Rewriting, rewrite
 from .rewrite_order import find_copies_back, put_readers_first
-from .torch_program import Program, load, nested_module
+from .torch_program import Program, load
 
 log = logging.getLogger("kvfuse")
 
@@ -29,7 +29,7 @@ class Match:
     """What the compiler found in a graph.
 
     calls, refused: those of the report. arguments: the names of the nodes that are
-    the program's arguments. text: the whole module, kv IR.
+    the program's arguments. text: the compiled functions, kv IR.
     """
 
     calls: Sequence[Mapping[str, Any]]
@@ -56,7 +56,9 @@ def match(module: GraphModule, options: Options, target: str) -> Match:
     request = dataclasses.replace(
         options, fuse=fuse, mutates=imported.mutates, keep_callers=True
     )
-    output = _driver.compile(imported.text, target=target, emit="kv", options=request)
+    output = _driver.compile(
+        imported.text, target=target, emit="writes", options=request
+    )
     functions = output.report["functions"]
     return Match(
         [call for function in functions for call in function.get("calls", ())],
@@ -106,9 +108,7 @@ def fuse(
     ]
     result = nothing
     if found.calls:
-        program = Program(
-            nested_module(found.text), target, dataclasses.replace(options, fuse="on")
-        )
+        program = Program(found.text, target, dataclasses.replace(options, fuse="on"))
         _load(program, {call["callee"] for call in found.calls}, device)
         result = rewrite(
             module.graph,

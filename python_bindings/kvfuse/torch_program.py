@@ -8,24 +8,11 @@ import base64
 import dataclasses
 import functools
 import json
-import re
 import zlib
 from collections.abc import Callable, Mapping
 
 from . import _driver
 from ._options import Options
-
-#: The nested module in the compiler's output, which MLIR prints indented.
-_NESTED = re.compile(r"^  module @kvfuse \{\n.*?^  \}\n", re.MULTILINE | re.DOTALL)
-_ALIASES = re.compile(r"^[#!].*\n", re.MULTILINE)
-
-
-def nested_module(text: str) -> str:
-    """The text of `module @kvfuse` alone, out of kv IR that has more around it."""
-    nested = _NESTED.search(text)
-    if nested is None:
-        raise ValueError("there is no module @kvfuse")
-    return "".join(_ALIASES.findall(text)) + f"module {{\n{nested[0]}}}\n"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,7 @@
 // RUN: kvfuse-compile %s --target=cpu --emit=kv -o - --report=%t.json --keep-callers | FileCheck %s
+// RUN: kvfuse-compile %s --target=cpu --emit=writes -o %t.mlir --keep-callers
+// RUN: FileCheck %s --check-prefix=WRITES --input-file=%t.mlir
+// RUN: kvfuse-compile %t.mlir --target=cpu --emit=llvm | FileCheck %s --check-prefix=ALONE
 // RUN: FileCheck %s --check-prefix=REPORT --input-file=%t.json
 // RUN: not kvfuse-compile %s --target=cpu --emit=kv -o - 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not kvfuse-compile %s --target=cpu --emit=kv -o - --keep-callers --fuse=required 2>&1 | FileCheck %s --check-prefix=ERROR
@@ -13,6 +16,14 @@
 // CHECK:       module @kvfuse
 // CHECK-NEXT:    func.func @kv_write_0(
 // CHECK-NOT:     func.func
+
+// The functions alone are a program, too.
+
+// WRITES-NOT:  @main
+// WRITES:      module {
+// WRITES-NEXT:   module @kvfuse {
+// WRITES-NEXT:     func.func @kv_write_0(
+// ALONE:       @kvfuse_function_kv_write_0 = 
 
 // REPORT:      "calls": [
 // REPORT:        "argument": 2

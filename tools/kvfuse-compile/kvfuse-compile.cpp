@@ -53,6 +53,8 @@ static cl::opt<EmitFormat> emit(
     "emit", cl::desc("What to write (default ptx, for cpu obj):"),
     cl::values(
         clEnumValN(EmitFormat::KV, "kv", "kv operations, fused"),
+        clEnumValN(EmitFormat::Writes, "writes",
+                   "the same, of module @kvfuse alone"),
         clEnumValN(EmitFormat::GPU, "gpu", "kernels in the gpu dialect"),
         clEnumValN(EmitFormat::NVVM, "nvvm", "kernels in the nvvm dialect"),
         clEnumValN(EmitFormat::PTX, "ptx", "kernels as PTX"),

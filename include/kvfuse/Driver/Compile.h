@@ -17,7 +17,17 @@
 namespace kvfuse {
 
 /// What `compile` makes. docs/kvfuse-compile.md describes each.
-enum class EmitFormat { KV, GPU, NVVM, PTX, Cubin, LLVM, Object, Shared };
+enum class EmitFormat {
+  KV,
+  Writes,
+  GPU,
+  NVVM,
+  PTX,
+  Cubin,
+  LLVM,
+  Object,
+  Shared
+};
 
 /// The format that `--emit=name` means, or none.
 std::optional<EmitFormat> symbolizeEmitFormat(llvm::StringRef name);
