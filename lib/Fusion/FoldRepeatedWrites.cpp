@@ -20,6 +20,7 @@
 #include "Caches.h"
 #include "Slices.h"
 #include "kvfuse/Dialect/KV/Analysis/Disjoint.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVFOLDREPEATEDWRITES
@@ -44,9 +45,8 @@ static bool putsSameRows(WriteOp write, unsigned i, WriteOp other, unsigned j) {
              OperationEquivalence::IgnoreLocations);
 }
 
-/// The write that has put the rows of destination `i` of `write` there already,
-/// or null.
-static WriteOp findEarlier(WriteOp write, unsigned i) {
+/// Does destination `i` of `write` hold its rows already?
+static bool isWritten(WriteOp write, unsigned i) {
   Value version = write.getDests()[i];
   // The slices of `version` that the destination is, the innermost first.
   SmallVector<tensor::ExtractSliceOp> slices;
@@ -56,26 +56,26 @@ static WriteOp findEarlier(WriteOp write, unsigned i) {
     if (auto other = dyn_cast_or_null<WriteOp>(def)) {
       unsigned j = cast<OpResult>(version).getResultNumber();
       if (slices.empty() && putsSameRows(write, i, other, j))
-        return other;
+        return true;
       if (!areRowsDisjoint(other, j, write, i, stripTypeCasts))
-        return {};
+        return false;
       version = other.getDests()[j];
     } else if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def)) {
       slices.push_back(slice);
       version = slice.getSource();
     } else if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(def)) {
       if (slices.empty())
-        return {};
+        return false;
       if (isSameSlice(slices.back(), insert)) {
         slices.pop_back();
         version = insert.getSource();
       } else if (areDisjointSlices(slices.back(), insert)) {
         version = insert.getDest();
       } else {
-        return {};
+        return false;
       }
     } else {
-      return {};
+      return false;
     }
   }
 }
@@ -105,12 +105,27 @@ static void foldBranches(scf::IfOp branch) {
     branch.erase();
 }
 
-/// write(%c) -> %c. The writes that have done its work do so in its place, too:
-/// a caller that replaces writes by their names replaces this one.
-static void fold(WriteOp write, ArrayRef<WriteOp> earlier) {
-  for (WriteOp other : earlier)
-    other->setLoc(
-        FusedLoc::get(write.getContext(), {other.getLoc(), write.getLoc()}));
+/// Keeps the names of `write` in the source, for a framework that has nodes of
+/// these names.
+static void recordRepetition(WriteOp write) {
+  auto func = write->getParentOfType<func::FuncOp>();
+  if (!func)
+    return;
+  SmallVector<Attribute> names;
+  if (auto known = func->getAttrOfType<ArrayAttr>(kRepeatedAttr))
+    names.assign(known.begin(), known.end());
+  write.getLoc()->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.push_back(name.getName());
+    return WalkResult::advance();
+  });
+  if (!names.empty())
+    func->setAttr(kRepeatedAttr, ArrayAttr::get(write.getContext(), names));
+}
+
+/// write(%c) -> %c.
+static void fold(WriteOp write) {
+  recordRepetition(write);
   SmallVector<Operation *> users(write->getUsers());
   write->replaceAllUsesWith(write.getDests());
   write.erase();
@@ -132,30 +147,26 @@ struct KVFoldRepeatedWritesPass
     for (Operation *op : ops) {
       if (auto branch = dyn_cast<scf::IfOp>(op))
         foldBranches(branch);
-      else if (auto write = cast<WriteOp>(op))
-        visit(write);
+      else if (auto write = cast<WriteOp>(op); repeats(write))
+        fold(write);
     }
     seen.clear();
   }
 
 private:
-  /// Folds `write` if all its rows are written already. Only writes of the same
-  /// values at the same indices are worth a look back.
-  void visit(WriteOp write) {
+  /// Are all rows of `write` written already? Only writes of the same values at
+  /// the same indices are worth a look back.
+  bool repeats(WriteOp write) {
     if (!write.hasTensorForm())
-      return;
-    bool mayRepeat = true;
+      return false;
+    bool repeats = true;
     for (Value value : write.getValues())
-      mayRepeat &=
+      repeats &=
           !seen.insert({stripTypeCasts(value), write.getIndices().front()})
                .second;
-    SmallVector<WriteOp> earlier;
-    for (unsigned i = 0; mayRepeat && i < write.getNumDests(); ++i) {
-      earlier.push_back(findEarlier(write, i));
-      mayRepeat = earlier.back() != nullptr;
-    }
-    if (mayRepeat)
-      fold(write, earlier);
+    for (unsigned i = 0; repeats && i < write.getNumDests(); ++i)
+      repeats = isWritten(write, i);
+    return repeats;
   }
 
   DenseSet<std::pair<Value, Value>> seen;

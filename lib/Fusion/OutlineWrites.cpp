@@ -295,6 +295,7 @@ private:
                               bool whole) {
     StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
     if (whole) {
+      func->removeAttr(kRepeatedAttr);
       // SM5: what is not declared may not be written, not even to reuse it.
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         if (isa<TensorType>(func.getArgument(i).getType()))

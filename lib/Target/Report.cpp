@@ -326,8 +326,10 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
     }
     llvm::json::Object report;
     if (auto caller = module.lookupSymbol<func::FuncOp>(name))
-      if (llvm::json::Array calls = describeCalls(caller); !calls.empty())
+      if (llvm::json::Array calls = describeCalls(caller); !calls.empty()) {
         report["calls"] = std::move(calls);
+        report["repeated"] = listRepeated(caller);
+      }
     report["name"] = name.getValue();
     report["launches_unfused"] = before;
     report["launches"] = after;

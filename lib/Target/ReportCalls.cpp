@@ -107,6 +107,13 @@ void CallDescriber::describe(func::CallOp call, ArrayRef<int64_t> written) {
                          {"written", llvm::json::Array(written)}});
 }
 
+llvm::json::Array kvfuse::listRepeated(func::FuncOp caller) {
+  llvm::json::Array names;
+  if (auto repeated = caller->getAttrOfType<ArrayAttr>(kRepeatedAttr))
+    llvm::append_range(names, repeated.getAsValueRange<StringAttr>());
+  return names;
+}
+
 llvm::json::Array kvfuse::describeCalls(func::FuncOp caller) {
   CallDescriber describer;
   caller.walk([&](func::CallOp call) {

@@ -19,6 +19,9 @@ namespace kvfuse {
 /// place of the nodes that it has.
 llvm::json::Array describeCalls(mlir::func::FuncOp caller);
 
+/// The names of writes in `caller` that were removed, as they repeat others.
+llvm::json::Array listRepeated(mlir::func::FuncOp caller);
+
 } // namespace kvfuse
 
 #endif // KVFUSE_LIB_TARGET_REPORTCALLS_H

@@ -43,12 +43,13 @@ def make_call(
     program: Program, report: Mapping[str, Any], functions: Functions
 ) -> Call:
     """The call of a torch program of which `functions` were compiled."""
-    calls = [call for entry in report["functions"] for call in entry.get("calls", [])]
-    if not calls and _MAIN in functions:
+    has_calls = any("calls" in entry for entry in report["functions"])
+    if not has_calls and _MAIN in functions:
         return WholeCall(program, functions[_MAIN])
     from ._graph_call import GraphCall
+    from .rewrite_sites import Found
 
-    return GraphCall(program, calls, functions)
+    return GraphCall(program, Found.of(report), functions)
 
 
 def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from . import _arrays, rewrite
 from ._calls import Functions, refuse_gradients
 from ._frontend import Program
+from .rewrite_sites import Found
 
 
 class _Emitter:
@@ -45,14 +46,12 @@ class GraphCall:
 
     direct = None
 
-    def __init__(
-        self, program: Program, calls: Sequence[dict[str, Any]], functions: Functions
-    ) -> None:
+    def __init__(self, program: Program, found: Found, functions: Functions) -> None:
         self.program = program
         self.unfused: Sequence[tuple[str, str]] = ()
         self.module: torch.fx.GraphModule | None = None
         self.updated = tuple(program.arguments[number] for number in program.updated)
-        if not calls:
+        if not found.calls:
             return
         root = program.imported.program
         module = torch.fx.GraphModule(root, copy.deepcopy(root.graph))
@@ -64,7 +63,7 @@ class GraphCall:
         }
         rewriting = rewrite.rewrite(
             module.graph,
-            calls,
+            found,
             program.argument_nodes,
             _Emitter(functions),
             mutated or None,

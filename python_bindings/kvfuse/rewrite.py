@@ -9,15 +9,14 @@ What is a write, and which ones belong together, is the compiler's answer: the
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import torch
 from torch.fx import Graph, Node
 
 from .rewrite_order import find_copies_back
 from .rewrite_plan import Plan
-from .rewrite_sites import Finder, Site, SiteError, SizeOf, UnknownNode
+from .rewrite_sites import Finder, Found, Site, SiteError, SizeOf, UnknownNode
 from .rewrite_versions import Contents, View
 
 #: What a call's operands are in the graph: nodes, and integers.
@@ -42,12 +41,13 @@ def _make_plan(
     sites: list[Site],
     mutated: Mapping[Node, Node],
     is_functional: bool,
+    repeated: Collection[Node],
 ) -> tuple[Plan, list[tuple[str, str]]]:
     """A plan of as many of `sites` as can be, and why others cannot."""
     refused = []
     while True:
         try:
-            return Plan(graph, sites, mutated, keep_copies=is_functional), refused
+            return Plan(graph, sites, mutated, is_functional, repeated), refused
         except SiteError as error:
             refused.append((error.site.location, str(error)))
             sites = [site for site in sites if site is not error.site]
@@ -127,13 +127,14 @@ class _Writer:
 
 def rewrite(
     graph: Graph,
-    calls: Sequence[Mapping[str, Any]],
+    found: Found,
     arguments: Sequence[str],
     emit: Emit,
     mutated: Mapping[Node, Node] | None = None,
     is_functional: bool = False,
 ) -> Rewriting:
-    """Makes the `calls` of a report in `graph`, in the place of what they stand for.
+    """Makes the calls that were `found` in `graph`, in the place of what they stand
+    for.
 
     `arguments` are the names of the nodes that are the program's arguments, in
     order. `mutated` has the node of the last contents of each input that the graph
@@ -143,14 +144,14 @@ def rewrite(
     if mutated is None:
         copies = find_copies_back(graph)
         mutated = {base: copy.args[1] for base, copy in copies.items()}
-    finder = Finder(graph, calls, arguments, mutated)
+    finder = Finder(graph, found, arguments, mutated)
     sites, unknown = [], []
-    for call in calls:
+    for call in found.calls:
         try:
             sites.append(finder.find_site(call))
         except UnknownNode as error:
             unknown.append((call["location"], str(error)))
-    plan, refused = _make_plan(graph, sites, mutated, is_functional)
+    plan, refused = _make_plan(graph, sites, mutated, is_functional, finder.repeated)
     if plan.sites:
         writer = _Writer(plan, emit)
         writer.write()

@@ -9,7 +9,7 @@ operands. Where no order of the nodes gives that, the call is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import torch
 from torch.fx import Graph, Node
@@ -35,7 +35,8 @@ class Plan:
 
     `mutated` has the node that computes the last contents of each input which the
     graph changes. What copies these into the inputs goes with the writes, unless
-    `keep_copies`.
+    `keep_copies`. Writes that are `repeated` go, too, where they are of contents that
+    the sites make.
     """
 
     def __init__(
@@ -44,12 +45,13 @@ class Plan:
         sites: Sequence[Site],
         mutated: Mapping[Node, Node],
         keep_copies: bool,
+        repeated: Collection[Node],
     ) -> None:
         self.graph = graph
         self.mutated = mutated
         self.sites = sites
         writes = {write for site in sites for write in site.writes}
-        self.versions = Versions(graph, mutated, writes)
+        self.versions = Versions(graph, mutated, writes, repeated)
         self.makers: dict[Contents, Site] = {}
         self.last: set[Contents] = set()
         self.overwriters: dict[Contents, Site] = {}

@@ -6,7 +6,7 @@ them, as nodes of the graph."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch.fx import Graph, Node
@@ -58,12 +58,33 @@ class SiteError(Exception):
         self.site = site
 
 
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What the compiler's report says of a graph's writes.
+
+    calls: those that take the place of writes. repeated: names of writes that find in
+    memory what they put there.
+    """
+
+    calls: Sequence[Mapping[str, Any]]
+    repeated: Sequence[str] = ()
+
+    @staticmethod
+    def of(report: Mapping[str, Any]) -> Found:
+        """That of the functions that are not compiled whole."""
+        functions = [x for x in report["functions"] if "calls" in x]
+        return Found(
+            [call for function in functions for call in function["calls"]],
+            [name for function in functions for name in function["repeated"]],
+        )
+
+
 class UnknownNode(Exception):
     """What a call of the report stands for, or needs, is no node of the graph."""
 
 
 class Finder:
-    """Finds the nodes that the report's `calls` speak of.
+    """Finds the nodes that `found` speaks of.
 
     `arguments` are the names of the nodes that are the program's arguments, `mutated`
     those inputs of the graph that it changes.
@@ -72,16 +93,23 @@ class Finder:
     def __init__(
         self,
         graph: Graph,
-        calls: Sequence[Mapping[str, Any]],
+        found: Found,
         arguments: Sequence[str],
         mutated: Mapping[Node, Node],
     ) -> None:
         self.nodes = {node.name: node for node in graph.nodes}
-        self.calls = calls
+        self.calls = found.calls
         self.arguments = arguments
-        names = {name for call in calls for name in call["writes"]}
-        writes = [self.nodes[name] for name in names if name in self.nodes]
-        self.versions = Versions(graph, mutated, writes)
+        self.repeated = self._find_known(found.repeated)
+        """Writes that change nothing where those that they repeat are done."""
+        writes = (name for call in found.calls for name in call["writes"])
+        self.versions = Versions(
+            graph, mutated, self._find_known(writes), self.repeated
+        )
+
+    def _find_known(self, names: Iterable[str]) -> set[Node]:
+        """Those nodes of the `names` that the graph has."""
+        return {self.nodes[name] for name in names if name in self.nodes}
 
     def find_site(self, call: Mapping[str, Any]) -> Site:
         """The site of `call`, one of the report's. Raises UnknownNode."""

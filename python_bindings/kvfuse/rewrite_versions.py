@@ -115,13 +115,19 @@ def _puts_back(node: Node, source: View, part: View) -> bool:
 
 
 class Versions:
-    """The views of `bases` in `graph`, where `writes` change them."""
+    """The views of `bases` in `graph`, where `writes` change them, but for those that
+    are `repeated`: these find in memory what they put there."""
 
     def __init__(
-        self, graph: Graph, bases: Collection[Node], writes: Collection[Node]
+        self,
+        graph: Graph,
+        bases: Collection[Node],
+        writes: Collection[Node],
+        repeated: Collection[Node],
     ) -> None:
+        self.repeated = repeated
         self.views: dict[Node, View] = {}
-        self.before: dict[Node, Contents] = {}
+        self.before: dict[Node | None, Contents] = {}
         """The contents that each write changes."""
         self.wholes: dict[Contents, Node] = {}
         """A node that is the whole base with these contents."""
@@ -150,6 +156,8 @@ class Versions:
         source = self.views.get(first) if isinstance(first, Node) else None
         if node.op != "call_function" or source is None:
             return None
+        if node in self.repeated:
+            return source
         if node in writes:
             self.before[node] = source.contents
             return View(Contents(source.contents.base, node), source.seen)
@@ -158,12 +166,13 @@ class Versions:
         return _take_view(node, source) if is_view(node) else None
 
     def _find_whole(self, node: Node, source: View) -> View | None:
-        """The whole after the scatter `node`, if that puts a written part back into
-        what it was taken from."""
+        """The whole after the scatter `node`, if that puts a part, written or as it
+        was, back into what it was taken from."""
         part = self.views.get(node.args[1])
-        if part is None or part.contents.write is None:
+        if part is None:
             return None
-        if self.before[part.contents.write] != source.contents:
+        before = self.before.get(part.contents.write)
+        if source.contents not in (part.contents, before):
             return None
         if not _puts_back(node, source, part):
             return None
@@ -171,4 +180,6 @@ class Versions:
 
     def is_version(self, node: Node) -> bool:
         """Does `node` compute contents, rather than look at some?"""
-        return node in self.views and (node in self.before or node.target in SCATTERS)
+        return node in self.views and (
+            node in self.before or node in self.repeated or node.target in SCATTERS
+        )

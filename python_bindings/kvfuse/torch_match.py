@@ -19,6 +19,7 @@ from ._options import Options
 from .importer import GraphImportError, to_mlir
 from .rewrite import Emit, Rewriting, rewrite
 from .rewrite_order import find_copies_back, put_readers_first
+from .rewrite_sites import Found
 from .torch_program import Program, load
 
 log = logging.getLogger("kvfuse")
@@ -28,11 +29,11 @@ log = logging.getLogger("kvfuse")
 class Match:
     """What the compiler found in a graph.
 
-    calls, refused: those of the report. arguments: the names of the nodes that are
+    writes, refused: those of the report. arguments: the names of the nodes that are
     the program's arguments. text: the compiled functions, kv IR.
     """
 
-    calls: Sequence[Mapping[str, Any]]
+    writes: Found
     refused: Sequence[Mapping[str, Any]]
     arguments: Sequence[str]
     text: str
@@ -61,7 +62,7 @@ def match(module: GraphModule, options: Options, target: str) -> Match:
     )
     functions = output.report["functions"]
     return Match(
-        [call for function in functions for call in function.get("calls", ())],
+        Found.of(output.report),
         [entry for function in functions for entry in function["refused"]],
         imported.arguments,
         output.data.decode(),
@@ -107,12 +108,12 @@ def fuse(
         for entry in found.refused
     ]
     result = nothing
-    if found.calls:
+    if found.writes.calls:
         program = Program(found.text, target, dataclasses.replace(options, fuse="on"))
-        _load(program, {call["callee"] for call in found.calls}, device)
+        _load(program, {call["callee"] for call in found.writes.calls}, device)
         result = rewrite(
             module.graph,
-            found.calls,
+            found.writes,
             found.arguments,
             make_emit(program),
             is_functional=is_functional,

@@ -50,13 +50,15 @@
 // CHECK-NEXT:     "operand": 0
 // CHECK-NEXT:   },
 
-// A write of what is written already is gone, and the call is in its place, too.
+// A write of what is written already is gone, and is named apart: it has no call.
 
 // CHECK:      "location": "model.py:20:0",
 // CHECK:      "writes": [
-// CHECK-NEXT:   "once",
-// CHECK-NEXT:   "again"
+// CHECK-NEXT:   "once"
 // CHECK-NEXT: ],
+// CHECK:      "repeated": [
+// CHECK-NEXT:   "again"
+// CHECK-NEXT: ]
 
 #hnd = affine_map<(t, s, h, d) -> (s floordiv 16, h, s mod 16, d)>
 func.func @main(%pool: tensor<?x2x4x16x8xf32> {bufferization.writable = true}, %slots: tensor<?xi64>, %x: tensor<?x4x8xf32>) -> tensor<?x4x8xf32> {

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from kvfuse import rewrite as rewriting
+from kvfuse.rewrite_sites import Found
 
 aten = torch.ops.aten
 
@@ -52,12 +53,12 @@ def call(callee, writes, operands, written=(0,)):
     }
 
 
-def check(function, calls, *inputs):
+def check(function, calls, *inputs, repeated=()):
     """Rewrites the trace of `function`, compares what it does to results and inputs,
     and returns the rewriting and the rewritten graph's targets."""
     module = trace(function, *inputs)
     names = [node.name for node in module.graph.find_nodes(op="placeholder")]
-    result = rewriting.rewrite(module.graph, calls, names, emit)
+    result = rewriting.rewrite(module.graph, Found(calls, repeated), names, emit)
     module.recompile()
     expected, given = ([x.clone() for x in inputs] for _ in range(2))
     torch.testing.assert_close(module(*given), function(*expected))
@@ -187,7 +188,7 @@ def test_what_may_not_be_is_refused(model, rows, reason):
     before = str(module.graph)
     names = [node.name for node in module.graph.find_nodes(op="placeholder")]
     calls = [call("put", ["index_put"], [0, rows, 2])]
-    result = rewriting.rewrite(module.graph, calls, names, emit)
+    result = rewriting.rewrite(module.graph, Found(calls), names, emit)
     assert str(module.graph) == before
     assert not result.replaced
     assert reason in result.refused[0][1]
@@ -212,7 +213,7 @@ def test_operands_that_a_function_cannot_take(rows, slots, reason):
     names = [node.name for node in module.graph.find_nodes(op="placeholder")]
     operand = "split" if len(rows) > 2 else 1
     calls = [call("put", ["index_put"], [0, operand, 2])]
-    result = rewriting.rewrite(module.graph, calls, names, emit)
+    result = rewriting.rewrite(module.graph, Found(calls), names, emit)
     assert not result.replaced
     assert reason in result.refused[0][1]
 
@@ -312,3 +313,39 @@ def test_a_call_after_one_that_is_unknown_is_refused(first, reason):
     assert put not in targets
     assert len(result.refused) == 2
     assert any(why.startswith(reason) for _, why in result.refused)
+
+
+def test_a_repeated_write_goes_with_the_one_that_it_repeats():
+    """Of a part of a pool, with another call and readers between; its result is read,
+    and what puts it back is the pool."""
+
+    def model(pool, rows, slots):
+        part = write(aten.select(pool, 0, 1), rows, slots)
+        first = aten.select_scatter(pool, part, 0, 1)
+        total = first.sum()
+        again = write(aten.select(first, 0, 1), rows, slots)
+        second = aten.select_scatter(first, again, 0, 1)
+        part = write(aten.select(second, 0, 1), rows * total, slots + 1)
+        pool.copy_(aten.select_scatter(second, part, 0, 1))
+        return again + 1
+
+    calls = [
+        call("put_half", ["index_put"], [0, 1, 2]),
+        call("put_half", ["index_put_2"], [{"call": 0, "operand": 0}, "mul", "add"]),
+    ]
+    result, targets = check(model, calls, POOL, ROWS, SLOTS, repeated=["index_put_1"])
+    assert len(result.replaced) == 2
+    assert targets.count(put_half) == 2
+    assert aten.index_put.default not in targets
+    assert aten.select_scatter.default not in targets
+
+
+def test_a_repeated_write_stays_with_one_that_stays():
+    def model(cache, rows, slots):
+        new = write(cache, rows, slots)
+        cache.copy_(write(new, rows, slots))
+
+    calls = [call("put", ["gone"], [0, 1, 2])]
+    result, targets = check(model, calls, CACHE, ROWS, SLOTS, repeated=["index_put_1"])
+    assert not result.replaced
+    assert targets.count(aten.index_put.default) == 2

@@ -96,6 +96,15 @@ def read_early_and_used_late(pool, slots, rows, next_slots):
     return attend(pool[:, 0], rows) * between.sum() - before[:1]
 
 
+def written_twice(pool, slots, rows):
+    """K is written again by who cannot know that it is there."""
+    write(pool[:, 0], slots, rows)
+    write(pool[:, 1], slots, rows / 2)
+    mixed = attend(pool[:, 0], rows)
+    write(pool[:, 0], slots, rows)
+    return mixed - attend(pool[:, 0], rows)
+
+
 def with_an_index_cache(pool, index, slots, rows):
     """K and V in a pool and index-K apart from it, which is read first; twice."""
     for scale in (1, 2):
@@ -142,6 +151,7 @@ CASES = {
     "reader-between": (with_a_reader_between, [(PAGES, 2)], 0, 2),
     "two-steps": (in_two_steps, [(PAGES, 2)], 1, 2),
     "used-late": (read_early_and_used_late, [(PAGES, 2)], 1, 2),
+    "repeated": (written_twice, [(PAGES, 2)], 0, 1),
     "layers": (by_layers, [(LAYERS, PAGES, 2)], 0, LAYERS),
     "index-cache": (with_an_index_cache, [(PAGES, 2), (PAGES,)], 0, 4),
 }

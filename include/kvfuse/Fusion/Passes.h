@@ -24,6 +24,10 @@ inline constexpr llvm::StringLiteral kWrittenAttr = "kv.written";
 /// in memory afterwards, -1 where none is the whole of it.
 inline constexpr llvm::StringLiteral kHoldersAttr = "kv.holders";
 
+/// On a function: the names in the source of writes that were removed, because
+/// earlier ones have put their rows there.
+inline constexpr llvm::StringLiteral kRepeatedAttr = "kv.repeated";
+
 #define GEN_PASS_DECL
 #include "kvfuse/Fusion/Passes.h.inc"
 

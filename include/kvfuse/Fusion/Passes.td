@@ -172,7 +172,8 @@ def KVFoldRepeatedWrites : Pass<"kv-fold-repeated-writes"> {
     A write is not removed for being overwritten by a later one.
 
     Before: kv IR on tensors, chains composed into the writes. After: no write
-    repeats another one that can be seen to have been done.
+    repeats another one that can be seen to have been done. The names in the
+    source of those removed are kept in `kv.repeated` of the function.
 
     Example:
 
