@@ -39,6 +39,26 @@ static std::string listOperandNames(func::CallOp call) {
 }
 
 namespace {
+/// Operations that give the same results, regions included.
+struct EquivalentOps : DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    return OperationEquivalence::computeHash(
+        const_cast<Operation *>(op), OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+  }
+  static bool isEqual(const Operation *lhs, const Operation *rhs) {
+    if (lhs == rhs)
+      return true;
+    if (lhs == getEmptyKey() || lhs == getTombstoneKey() ||
+        rhs == getEmptyKey() || rhs == getTombstoneKey())
+      return false;
+    return OperationEquivalence::isEquivalentTo(
+        const_cast<Operation *>(lhs), const_cast<Operation *>(rhs),
+        OperationEquivalence::IgnoreLocations);
+  }
+};
+
 /// Moves the checks of functions to their start, those of callees included.
 class CheckHoister {
 public:
@@ -52,20 +72,35 @@ public:
       if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee())) {
         hoist(callee);
         repeatChecks(callee, call);
+        if (auto rest = getUnchecked(callee))
+          call.setCallee(rest.getName());
       }
 
     SmallVector<cf::AssertOp> checks;
+    DenseSet<Value> checked;
     Operation *place = nullptr;
     DenseSet<Operation *> done;
+    DenseSet<Operation *, EquivalentOps> moved;
     for (auto check :
          llvm::make_early_inc_range(func.front().getOps<cf::AssertOp>())) {
       llvm::SetVector<Operation *> slice;
       if (failed(collectSlice(func, check.getArg(), done, slice)))
         continue;
-      slice.insert(check);
-      for (Operation *op : slice)
-        moveTo(func.front(), place, op);
-      done.insert_range(slice);
+      for (Operation *op : slice) {
+        auto [same, isNew] = moved.insert(op);
+        if (isNew) {
+          moveTo(func.front(), place, op);
+          done.insert(op);
+          continue;
+        }
+        op->replaceAllUsesWith(*same);
+        op->erase();
+      }
+      if (!checked.insert(check.getArg()).second) {
+        check.erase();
+        continue;
+      }
+      moveTo(func.front(), place, check);
       checks.push_back(check);
     }
     checksOf[func] = std::move(checks);
@@ -143,14 +178,49 @@ private:
     }
   }
 
+  /// The part of `callee` behind its checks as a function of its own, for
+  /// callers that repeat these; null if there are none.
+  func::FuncOp getUnchecked(func::FuncOp callee) {
+    ArrayRef<cf::AssertOp> checks = checksOf[callee];
+    if (checks.empty() || !callee.getBody().hasOneBlock())
+      return {};
+    func::FuncOp &rest = uncheckedOf[callee];
+    if (rest)
+      return rest;
+    IRMapping mapping;
+    rest = cast<func::FuncOp>(callee->clone(mapping));
+    for (cf::AssertOp check : checks)
+      mapping.lookup(check.getOperation())->erase();
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(rest.front())))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() &&
+          mayMove(&op))
+        op.erase();
+    rest.setName((callee.getName() + "_unchecked").str());
+    rest.setPrivate();
+    rest.removeArgAttrsAttr();
+    rest->setDiscardableAttr(kRestOfAttr, FlatSymbolRefAttr::get(callee));
+    symbols.insert(rest, std::next(Block::iterator(callee)));
+
+    while (&callee.front().back() != checks.back())
+      callee.front().back().erase();
+    OpBuilder builder = OpBuilder::atBlockEnd(&callee.front());
+    auto call = func::CallOp::create(builder, callee.getLoc(), rest,
+                                     callee.getArguments());
+    func::ReturnOp::create(builder, callee.getLoc(), call.getResults());
+    return rest;
+  }
+
   SymbolTable symbols;
   DenseMap<func::FuncOp, SmallVector<cf::AssertOp>> checksOf;
+  DenseMap<func::FuncOp, func::FuncOp> uncheckedOf;
 };
 
 struct KVHoistChecksPass : kvfuse::impl::KVHoistChecksBase<KVHoistChecksPass> {
   void runOnOperation() override {
     CheckHoister hoister(getOperation());
-    for (auto func : getOperation().getOps<func::FuncOp>())
+    // Without those that come to it.
+    for (auto func : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       hoister.hoist(func);
   }
 };

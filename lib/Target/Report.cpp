@@ -342,6 +342,14 @@ llvm::json::Value kvfuse::makeReport(ModuleOp module,
     llvm::SmallDenseSet<StringAttr> called;
     nested.walk([&](func::CallOp call) {
       called.insert(call.getCalleeAttr().getAttr());
+      // A caller that makes a function's checks itself calls the rest of it.
+      auto callee = nested.lookupSymbol<func::FuncOp>(call.getCallee());
+      auto whole = callee
+                       ? callee->getAttrOfType<FlatSymbolRefAttr>(kRestOfAttr)
+                       : FlatSymbolRefAttr();
+      auto caller = call->getParentOfType<func::FuncOp>();
+      if (whole && whole.getAttr() != caller.getNameAttr())
+        called.insert(whole.getAttr());
     });
     LaunchLister lister(nested);
     for (auto func : nested.getOps<func::FuncOp>())

@@ -1,13 +1,20 @@
 // RUN: kvfuse-opt %s -split-input-file -pass-pipeline='builtin.module(kv-hoist-checks)' | FileCheck %s
 
 // SX10: every test of sizes stands before the first launch. A callee's tests are
-// repeated on what the call hands over; the size of a temporary is what it was
-// allocated with. Tests inside of a branch stay there.
+// repeated on what the call hands over, which goes to the part behind them; the
+// size of a temporary is what it was allocated with. Tests inside of a branch
+// stay there.
 
 // CHECK-LABEL: func.func @callee(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[B:.*]]: memref<?xf32>)
 // CHECK:         cf.assert %{{.*}}, "sizes differ"
-// CHECK-NEXT:    call @launch(%[[A]])
+// CHECK-NEXT:    call @callee_unchecked(%[[A]], %[[B]])
+// CHECK-NEXT:    return
+// CHECK-LABEL: func.func private @callee_unchecked(
+// CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %{{.*}}: memref<?xf32>)
+// CHECK-NOT:     cf.assert
+// CHECK:         call @launch(%[[A]])
+// CHECK-NEXT:    return
 // CHECK-LABEL: func.func @caller(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[B:.*]]: memref<?xf32>, %[[C:.*]]: i1)
 // CHECK-NOT:     memref.alloc
@@ -18,7 +25,7 @@
 // CHECK-NEXT:    cf.assert %[[EQ]], "sizes differ"
 // CHECK-NEXT:    %[[T:.*]] = memref.alloc(%[[N]])
 // CHECK-NEXT:    call @launch(%[[T]])
-// CHECK-NEXT:    call @callee(%[[T]], %[[B]])
+// CHECK-NEXT:    call @callee_unchecked(%[[T]], %[[B]])
 // CHECK-NEXT:    scf.if %[[C]] {
 // CHECK-NEXT:      cf.assert %[[C]], "in the branch"
 // CHECK-NEXT:    }
@@ -54,11 +61,18 @@ func.func @caller(%a: memref<?xf32>, %b: memref<?xf32>, %c: i1) {
 // Functions that call each other keep their own tests.
 
 // CHECK-LABEL: func.func @even(
-// CHECK-NEXT:    cf.assert
-// CHECK:         call @odd
+// CHECK-SAME:    %[[OK:.*]]: i1)
+// CHECK-NEXT:    cf.assert %[[OK]], "odd"
+// CHECK-NEXT:    call @odd_unchecked(%[[OK]])
+// CHECK-NEXT:    return
 // CHECK-LABEL: func.func @odd(
-// CHECK:         cf.assert
-// CHECK:         call @even
+// CHECK-SAME:    %[[OK:.*]]: i1)
+// CHECK-NEXT:    cf.assert %[[OK]], "odd"
+// CHECK-NEXT:    call @odd_unchecked(%[[OK]])
+// CHECK-NEXT:    return
+// CHECK-LABEL: func.func private @odd_unchecked(
+// CHECK-SAME:    %[[OK:.*]]: i1)
+// CHECK-NEXT:    call @even(%[[OK]])
 func.func @even(%ok: i1) {
   call @odd(%ok) : (i1) -> ()
   cf.assert %ok, "even"
@@ -82,7 +96,10 @@ func.func @odd(%ok: i1) {
 // CHECK-NEXT:    %[[OK:.*]] = scf.if %[[NONE]] -> (i1) {
 // CHECK:           call @pure(%[[N]])
 // CHECK:         cf.assert %[[OK]], "pure"
-// CHECK-NEXT:    call @launch
+// CHECK-NEXT:    call @pure_calls_unchecked
+// CHECK-LABEL: func.func private @pure_calls_unchecked(
+// CHECK-NOT:     call @pure(
+// CHECK:         call @launch
 // CHECK:         call @flag
 // CHECK:         cf.assert %{{.*}}, "flag"
 // CHECK-LABEL: func.func @caller_of_pure_calls(
@@ -90,7 +107,7 @@ func.func @odd(%ok: i1) {
 // CHECK:           call @pure(
 // CHECK:         cf.assert %{{.*}}, "pure"
 // CHECK-NEXT:    call @launch
-// CHECK-NEXT:    call @pure_calls
+// CHECK-NEXT:    call @pure_calls_unchecked
 func.func private @launch(memref<?xf32>)
 func.func private @pure(index) -> i1 attributes {kv.pure}
 func.func private @flag(index) -> i1
@@ -120,4 +137,51 @@ func.func @caller_of_pure_calls(%a: memref<?xf32>) {
   call @launch(%a) : (memref<?xf32>) -> ()
   call @pure_calls(%a) : (memref<?xf32>) -> ()
   return
+}
+
+// -----
+
+// What a function and its callees test alike is tested once, by the first message;
+// calls of pure functions and branches are alike, too. A result goes through.
+
+// CHECK-LABEL: func.func @same(
+// CHECK-SAME:    %[[A:.*]]: index)
+// CHECK:         %[[OK:.*]] = scf.if
+// CHECK:           call @pure(%[[A]])
+// CHECK:         cf.assert %[[OK]], "the caller's"
+// CHECK-NOT:     cf.assert
+// CHECK-NOT:     call @pure(
+// CHECK:         call @callee_unchecked(%[[A]])
+// CHECK-NEXT:    call @callee_unchecked(%[[A]])
+// CHECK:         func.func @callee(
+// CHECK-SAME:    %[[A:.*]]: index) -> index
+// CHECK:         cf.assert %{{.*}}, "the callee's"
+// CHECK-NEXT:    %[[R:.*]] = call @callee_unchecked(%[[A]])
+// CHECK-NEXT:    return %[[R]]
+func.func private @pure(index) -> i1 attributes {kv.pure}
+func.func @same(%a: index) {
+  %c0 = arith.constant 0 : index
+  %none = arith.cmpi eq, %a, %c0 : index
+  %ok = scf.if %none -> i1 {
+    scf.yield %none : i1
+  } else {
+    %pure = func.call @pure(%a) : (index) -> i1
+    scf.yield %pure : i1
+  }
+  cf.assert %ok, "the caller's"
+  %first = call @callee(%a) : (index) -> index
+  %second = call @callee(%a) : (index) -> index
+  return
+}
+func.func @callee(%a: index) -> index {
+  %c0 = arith.constant 0 : index
+  %none = arith.cmpi eq, %a, %c0 : index
+  %ok = scf.if %none -> i1 {
+    scf.yield %none : i1
+  } else {
+    %pure = func.call @pure(%a) : (index) -> i1
+    scf.yield %pure : i1
+  }
+  cf.assert %ok, "the callee's"
+  return %a : index
 }

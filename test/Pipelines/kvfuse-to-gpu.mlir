@@ -19,7 +19,11 @@
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     memref.copy
 // CHECK:         func.func @kv_write_0(
-// CHECK:           cf.assert
+// CHECK-COUNT-2:   cf.assert
+// CHECK-NEXT:      call @kv_write_0_unchecked(
+// CHECK-NEXT:      return
+// CHECK:         func.func private @kv_write_0_unchecked(
+// CHECK-NOT:       cf.assert
 // CHECK:           gpu.launch_func
 // CHECK-NOT:       cf.assert
 // CHECK-NOT:       gpu.launch_func
@@ -27,7 +31,7 @@
 // CHECK-NOT:       memref.alloc
 // CHECK-NOT:       memref.copy
 // CHECK-COUNT-2:   cf.assert
-// CHECK-NEXT:      call @kv_write_0(
+// CHECK-NEXT:      call @kv_write_0_unchecked(
 // CHECK-NEXT:      return{{$}}
 // CHECK:         gpu.func @kv_write(
 // CHECK-COUNT-2:   memref.store
@@ -50,10 +54,10 @@
 // OFF:             gpu.launch_func @kernels::@kv_apply
 // OFF-NOT:         cf.assert
 // OFF-COUNT-2:     gpu.launch_func
-// OFF:             call @kv_write_0(
+// OFF:             call @kv_write_0_unchecked(
 // OFF-NOT:         cf.assert
 // OFF-COUNT-2:     gpu.launch_func
-// OFF:             call @kv_write_1(
+// OFF:             call @kv_write_1_unchecked(
 // OFF-NOT:         gpu.launch_func
 // OFF:           gpu.module @kernels
 

@@ -21,6 +21,10 @@ inline constexpr llvm::StringLiteral kTokenKernelAttr = "kv.token_kernel";
 /// returns a message.
 inline constexpr llvm::StringLiteral kMayFailAttr = "kv.may_fail";
 
+/// Attribute of what stands behind the checks of a function (kv-hoist-checks):
+/// the function.
+inline constexpr llvm::StringLiteral kRestOfAttr = "kv.rest_of";
+
 /// Attribute of the runtime's handle of a kernel.
 inline constexpr llvm::StringLiteral kKernelHandleAttr = "kv.kernel";
 

@@ -113,10 +113,12 @@ def KVHoistChecks : Pass<"kv-hoist-checks", "::mlir::ModuleOp"> {
     arguments alone, such as the tests of sizes (SX10) that `convert-kv-to-gpu`
     puts in front of each launch, moves to the start of the function. Those of a
     callee are repeated in the caller, which may launch something before the
-    call. So either all sizes agree, or nothing is written. Asserts inside `scf`
-    regions stay: whether they hold matters only if the region runs. A condition
-    may be computed with branches, and with calls of functions that have the
-    attribute `kv.pure`: no effect, and defined for all arguments.
+    call, and calls the rest of the callee, the function `CALLEE_unchecked`. So
+    either all sizes agree, or nothing is written, and nothing is tested twice.
+    Asserts inside `scf` regions stay: whether they hold matters only if the
+    region runs. A condition may be computed with branches, and with calls of
+    functions that have the attribute `kv.pure`: no effect, and defined for all
+    arguments.
 
     Before: host functions with launches. After: no launch or call stands before
     an assert of the same block that depends on the arguments alone.
