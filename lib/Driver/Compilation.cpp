@@ -211,7 +211,8 @@ FailureOr<std::string> Compilation::emitBinary() {
     return ptx;
   if (format == EmitFormat::Cubin)
     return emitCubin(nested, *ptx, request.target, request.ptxas);
-  if (failed(runStage(buildGPUHostPipeline)))
+  if (failed(runStage(
+          [&](OpPassManager &pm) { buildGPUHostPipeline(pm, request.options); })))
     return failure();
   return emitHostFormat(nested);
 }

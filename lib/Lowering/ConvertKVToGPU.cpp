@@ -8,9 +8,11 @@
 #include "kvfuse/Lowering/Passes.h"
 
 #include "KernelTable.h"
+#include "LaunchShape.h"
 #include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "kvfuse/Dialect/KV/Transforms/Passes.h"
 #include "kvfuse/Dialect/KV/Transforms/SizeChecks.h"
+#include "kvfuse/Layout/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -37,7 +39,8 @@ using namespace kvfuse;
 /// nothing to do (SX9).
 static gpu::LaunchFuncOp createLaunch(ImplicitLocOpBuilder &b,
                                       const Kernel &kernel, gpu::GPUFuncOp func,
-                                      Value blocksX, Value blocksY) {
+                                      Value blocksX, Value blocksY,
+                                      int64_t blockSize = kBlockSize) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value blocks = b.createOrFold<arith::MulIOp>(blocksX, blocksY);
@@ -45,7 +48,7 @@ static gpu::LaunchFuncOp createLaunch(ImplicitLocOpBuilder &b,
   auto ifAny = scf::IfOp::create(b, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifAny.thenBlock());
-  Value threads = arith::ConstantIndexOp::create(b, kBlockSize);
+  Value threads = arith::ConstantIndexOp::create(b, blockSize);
   return gpu::LaunchFuncOp::create(
       b, func, gpu::KernelDim3{blocksX, blocksY, one},
       gpu::KernelDim3{threads, one, one},
@@ -55,9 +58,9 @@ static gpu::LaunchFuncOp createLaunch(ImplicitLocOpBuilder &b,
 /// Blocks for `elements`, or groups of them, at most as many as the grid's
 /// dimension holds; the kernels loop.
 static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
-                             int64_t most) {
+                             int64_t most, int64_t blockSize = kBlockSize) {
   Value blocks = b.createOrFold<arith::CeilDivUIOp>(
-      elements, arith::ConstantIndexOp::create(b, kBlockSize));
+      elements, arith::ConstantIndexOp::create(b, blockSize));
   return b.createOrFold<arith::MinUIOp>(
       blocks, arith::ConstantIndexOp::create(b, most));
 }
@@ -78,22 +81,47 @@ static Value createGroupsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
 // Sites
 //===----------------------------------------------------------------------===//
 
-static void convertWrite(KernelTable &kernels, WriteOp write,
-                         const KernelInputs &inputs) {
+/// Launches a kernel of `shape` for the rows of `tokens` tokens.
+static void launchWrite(KernelTable &kernels, WriteOp write,
+                        const KernelInputs &inputs, ImplicitLocOpBuilder &b,
+                        const LaunchShape &shape, Value tokens) {
   Kernel kernel = kernels.create(write, "kv_write", inputs);
-  buildWriteKernel(write, kernel);
+  buildWriteKernel(write, kernel, shape);
   gpu::GPUFuncOp func = kernels.finish(kernel);
+  Value blocksX = b.createOrFold<arith::CeilDivUIOp>(
+      tokens, arith::ConstantIndexOp::create(b, shape.tokensPerThread));
+  Value blocksY =
+      shape.blocksPerToken
+          ? arith::ConstantIndexOp::create(b, *shape.blocksPerToken).getResult()
+          : createNumBlocks(b, createGroupsPerToken(b, write), 65535,
+                            shape.blockSize);
+  gpu::LaunchFuncOp launch =
+      createLaunch(b, kernel, func, blocksX, blocksY, shape.blockSize);
+  launch->setDiscardableAttrs(write->getDiscardableAttrDictionary());
+}
 
+static void convertWrite(KernelTable &kernels, WriteOp write,
+                         const KernelInputs &inputs,
+                         const LaunchShapeOptions &options) {
   ImplicitLocOpBuilder b(write.getLoc(), write);
   if (!write.isVersioned())
     createSizeChecks(b, write);
   SmallVector<Value> grid;
   for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
     grid.push_back(createSize(b, write.getIndices().front(), dim));
-  Value blocksY = createNumBlocks(b, createGroupsPerToken(b, write), 65535);
-  gpu::LaunchFuncOp launch =
-      createLaunch(b, kernel, func, createProduct(b, grid), blocksY);
-  launch->setDiscardableAttrs(write->getDiscardableAttrDictionary());
+  Value tokens = createProduct(b, grid);
+  LaunchShapes shapes = chooseShapes(write, options);
+  if (!shapes.areSame()) {
+    Value areFew = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ult, tokens,
+        arith::ConstantIndexOp::create(b, shapes.manyTokens));
+    auto choice = scf::IfOp::create(b, areFew, /*withElseRegion=*/true);
+    choice->setAttr(kVersionsAttr, b.getUnitAttr());
+    b.setInsertionPointToStart(choice.elseBlock());
+    launchWrite(kernels, write, inputs, b, shapes.many, tokens);
+    b.setInsertionPointToStart(choice.thenBlock());
+  }
+  launchWrite(kernels, write, inputs, b, shapes.few, tokens);
   write.erase();
 }
 
@@ -164,6 +192,8 @@ static void convertCopy(memref::CopyOp copy) {
 namespace {
 struct ConvertKVToGPUPass
     : kvfuse::impl::ConvertKVToGPUBase<ConvertKVToGPUPass> {
+  using ConvertKVToGPUBase::ConvertKVToGPUBase;
+
   void runOnOperation() override {
     KernelTable kernels(getOperation());
     for (auto func : getOperation().getOps<func::FuncOp>())
@@ -173,7 +203,7 @@ struct ConvertKVToGPUPass
   }
 
 private:
-  static LogicalResult convert(KernelTable &kernels, func::FuncOp func) {
+  LogicalResult convert(KernelTable &kernels, func::FuncOp func) {
     func.walk(convertCopy);
     func.walk(decompose);
     InputCollector collector(func);
@@ -187,7 +217,7 @@ private:
         if (write.hasTensorForm())
           return write.emitOpError("is on tensors; it is lowered on buffers "
                                    "only");
-        convertWrite(kernels, write, inputs);
+        convertWrite(kernels, write, inputs, {blockSize, tokensPerThread});
       } else if (failed(convertGeneric(kernels, cast<linalg::GenericOp>(site),
                                        inputs))) {
         return failure();

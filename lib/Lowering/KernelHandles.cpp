@@ -50,7 +50,8 @@ static FailureOr<LLVM::GlobalOp> createModule(gpu::BinaryOp binary,
 
 /// Makes a `KVFuseKernel` for what `launch` launches.
 static LLVM::GlobalOp createKernel(gpu::LaunchFuncOp launch,
-                                   LLVM::GlobalOp module, RuntimeData &data) {
+                                   LLVM::GlobalOp module, bool isDependent,
+                                   RuntimeData &data) {
   Location loc = launch.getLoc();
   StringRef name = launch.getKernelName().getValue();
   LLVM::GlobalOp text =
@@ -60,16 +61,16 @@ static LLVM::GlobalOp createKernel(gpu::LaunchFuncOp launch,
       {pointer, pointer, IntegerType::get(launch.getContext(), 64), pointer});
   LLVM::GlobalOp kernel = data.createGlobal(
       loc, "kvfuse_kernel_" + name, type, /*isConstant=*/false, [&](auto &b) {
-        return createAggregate(b, type,
-                               {createAddress(b, module),
-                                createAddress(b, text), createInteger(b, 64, 0),
-                                createAddress(b, {})});
+        return createAggregate(
+            b, type,
+            {createAddress(b, module), createAddress(b, text),
+             createInteger(b, 64, isDependent), createAddress(b, {})});
       });
   kernel->setAttr(kKernelHandleAttr, UnitAttr::get(launch.getContext()));
   return kernel;
 }
 
-LogicalResult kvfuse::createKernelHandles(ModuleOp module,
+LogicalResult kvfuse::createKernelHandles(ModuleOp module, bool isDependent,
                                           KernelHandles &handles) {
   SymbolTable symbols(module);
   RuntimeData data(module, symbols);
@@ -88,7 +89,7 @@ LogicalResult kvfuse::createKernelHandles(ModuleOp module,
           launch.emitOpError("launches a kernel that is not compiled"));
     LLVM::GlobalOp &handle = handles[launch.getKernelAttr()];
     if (!handle)
-      handle = createKernel(launch, from, data);
+      handle = createKernel(launch, from, isDependent, data);
     return WalkResult::advance();
   });
   for (gpu::BinaryOp binary : binaries)

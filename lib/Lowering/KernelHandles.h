@@ -17,8 +17,9 @@ namespace kvfuse {
 using KernelHandles = llvm::DenseMap<mlir::Attribute, mlir::LLVM::GlobalOp>;
 
 /// Makes the handles of all kernels that functions of `module` launch, and
-/// those of the modules they are in, in place of `gpu.binary` operations.
-mlir::LogicalResult createKernelHandles(mlir::ModuleOp module,
+/// those of the modules they are in, in place of `gpu.binary` operations. With
+/// `isDependent`, they wait for the kernel in front by themselves (SP4).
+mlir::LogicalResult createKernelHandles(mlir::ModuleOp module, bool isDependent,
                                         KernelHandles &handles);
 
 } // namespace kvfuse

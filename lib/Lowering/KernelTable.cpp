@@ -88,7 +88,8 @@ gpu::GPUFuncOp KernelTable::finish(Kernel &kernel) {
   gpu::GPUFuncOp func = kernel.func;
   SmallVector<gpu::GPUFuncOp> &candidates = byType[func.getFunctionType()];
   for (gpu::GPUFuncOp candidate : candidates) {
-    if (!OperationEquivalence::isRegionEquivalentTo(
+    if (candidate.getKnownBlockSize() != func.getKnownBlockSize() ||
+        !OperationEquivalence::isRegionEquivalentTo(
             &candidate.getBody(), &func.getBody(),
             OperationEquivalence::IgnoreLocations))
       continue;
@@ -153,13 +154,18 @@ SmallVector<Value> kvfuse::createGroupCounts(ImplicitLocOpBuilder &b,
   return counts;
 }
 
+Value kvfuse::createThread(ImplicitLocOpBuilder &b, gpu::Dimension dim) {
+  Value block = gpu::BlockIdOp::create(b, dim);
+  Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  return arith::AddIOp::create(b, arith::MulIOp::create(b, block, size),
+                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+}
+
 scf::ForOp kvfuse::createThreadLoop(ImplicitLocOpBuilder &b, gpu::Dimension dim,
                                     Value total) {
-  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  Value start = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, gpu::BlockIdOp::create(b, dim), blockSize),
-      gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  Value start = createThread(b, dim);
   Value step =
-      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim), blockSize);
+      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim),
+                            gpu::BlockDimOp::create(b, gpu::Dimension::x));
   return scf::ForOp::create(b, start, total, step);
 }

@@ -9,6 +9,7 @@
 #define KVFUSE_LOWERING_KERNELTABLE_H
 
 #include "KernelInputs.h"
+#include "LaunchShape.h"
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -53,9 +54,6 @@ private:
   llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::gpu::GPUFuncOp>> byType;
 };
 
-/// Threads of a block of every kernel.
-inline constexpr int64_t kBlockSize = 256;
-
 /// Size of dimension `dim` of `memref`, folded where it is static.
 mlir::Value createSize(mlir::ImplicitLocOpBuilder &b, mlir::Value memref,
                        int64_t dim);
@@ -80,6 +78,9 @@ llvm::SmallVector<mlir::Value> createGroupCounts(mlir::ImplicitLocOpBuilder &b,
                                                  mlir::kv::WriteOp write,
                                                  unsigned i,
                                                  mlir::ValueRange extents);
+/// The number of the thread along `dim` of the grid and x of the block.
+mlir::Value createThread(mlir::ImplicitLocOpBuilder &b,
+                         mlir::gpu::Dimension dim);
 /// for (e = thread; e < total; e += threads), over the threads of all blocks of
 /// grid dimension `dim`.
 mlir::scf::ForOp createThreadLoop(mlir::ImplicitLocOpBuilder &b,
@@ -96,9 +97,10 @@ mlir::Value cloneRegionOnVector(mlir::ImplicitLocOpBuilder &b,
                                 mlir::Block &block, mlir::Value elements,
                                 mlir::IRMapping mapping);
 
-/// Fills in the kernel of a write: grid x is the token, grid y and the threads
-/// walk over the groups of elements of its rows.
-void buildWriteKernel(mlir::kv::WriteOp write, Kernel &kernel);
+/// Fills in the kernel of a write: block x has the tokens of `shape`, its
+/// threads and grid y the groups of elements of their rows.
+void buildWriteKernel(mlir::kv::WriteOp write, Kernel &kernel,
+                      const LaunchShape &shape);
 
 /// Can `op` be one kernel: buffers, parallel loops, plain accesses?
 bool isElementwise(mlir::linalg::GenericOp op);

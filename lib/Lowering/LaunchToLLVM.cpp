@@ -123,13 +123,16 @@ void LaunchLowerer::lower(gpu::LaunchFuncOp launch, Value slots) {
 namespace {
 struct KVLaunchToLLVMPass
     : kvfuse::impl::KVLaunchToLLVMBase<KVLaunchToLLVMPass> {
+  using KVLaunchToLLVMBase::KVLaunchToLLVMBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     WalkResult check = module.walk([](gpu::LaunchFuncOp launch) {
       return WalkResult(checkLaunch(launch));
     });
     KernelHandles kernels;
-    if (check.wasInterrupted() || failed(createKernelHandles(module, kernels)))
+    if (check.wasInterrupted() ||
+        failed(createKernelHandles(module, dependent, kernels)))
       return signalPassFailure();
     LaunchLowerer lowerer(module, kernels);
     for (auto function : module.getOps<func::FuncOp>())

@@ -3,15 +3,18 @@
 // Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One launch for all destinations. Block x is the token; its threads, and grid
-// y, walk over the groups of elements of its rows, those of destination 0
-// first. Page and offset are computed once per token and destination, before
-// the walk.
+// One launch for all destinations. Block x has a token, or a few; its threads,
+// and grid y, have the groups of elements of its rows, those of destination 0
+// first.
 //
 // A group is what one access moves: `WriteOp::getAccess` elements along the
 // last row coordinate, a vector. Where a group does not lie in its row as a
 // whole, or not in the cache without wrapping, its elements are moved one by
 // one.
+//
+// Short steps wait for memory, not for arithmetic. So a thread first picks its
+// destination, then loads the group and the slot one right after the other, and
+// only then computes with the slot: the two latencies pass side by side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +34,10 @@ using namespace kvfuse;
 namespace {
 class WriteKernelBuilder {
 public:
-  WriteKernelBuilder(WriteOp write, Kernel &kernel)
+  WriteKernelBuilder(WriteOp write, Kernel &kernel, const LaunchShape &shape)
       : write(write), kernel(kernel),
-        b(write.getLoc(),
-          OpBuilder::atBlockEnd(&kernel.func.getBody().back())) {
+        b(write.getLoc(), OpBuilder::atBlockEnd(&kernel.func.getBody().back())),
+        shape(shape), tokens(shape.tokensPerThread) {
     auto map = [&](Value value) { return kernel.mapping.lookup(value); };
     indices = llvm::map_to_vector(write.getIndices(), map);
     if (write.getMask())
@@ -44,61 +47,67 @@ public:
   }
 
   void build() {
-    Value token = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-    SmallVector<Value> sizes;
-    for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
-      sizes.push_back(createSize(b, indices.front(), dim));
-    grid = delinearize(b, token, sizes);
-
-    SmallVector<Value> slots;
-    for (Value index : indices)
-      slots.push_back(loadIndex(index));
-    Value active = buildActive(slots);
-    auto buildRest = [&] {
-      for (Value &slot : slots)
-        slot = arith::IndexCastOp::create(b, b.getIndexType(), slot);
-      coordinates.emplace(write, dests, grid, slots);
-      for (unsigned i = 0; i < write.getNumDests(); ++i)
-        prepareDestination(i);
-      buildWalk();
-    };
-    if (!active) {
-      buildRest();
-    } else {
-      auto ifActive = scf::IfOp::create(b, active, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(ifActive.thenBlock());
-      buildRest();
-    }
+    placeTokens();
+    for (unsigned i = 0; i < write.getNumDests(); ++i)
+      prepareDestination(i);
+    buildWalk();
     gpu::ReturnOp::create(b);
   }
 
 private:
-  /// What is known of a destination before its elements are walked over.
+  /// One of the tokens of a thread.
+  struct Token {
+    SmallVector<Value> grid;
+    /// Is there such a token? Null if there is. If not, `grid` is another one.
+    Value exists;
+  };
+
+  /// What is known of the rows of a destination.
   struct Destination {
     SmallVector<Value> extents;
     /// Groups along each row coordinate, and in all.
     SmallVector<Value> groupCounts;
     Value numGroups;
-    /// Coordinates that do not depend on the row, wrapped; null otherwise.
-    SmallVector<Value> fixed;
-    /// Are the fixed coordinates in bounds? Null if that needs no test.
-    Value inBounds;
   };
 
+  void placeTokens() {
+    SmallVector<Value> sizes;
+    for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
+      sizes.push_back(createSize(b, indices.front(), dim));
+    Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+    if (tokens.size() == 1) {
+      tokens.front().grid = delinearize(b, block, sizes);
+      return;
+    }
+    auto constant = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(b, value);
+    };
+    Value count = createProduct(b, sizes);
+    Value last = arith::SubIOp::create(b, count, constant(1));
+    Value first = arith::MulIOp::create(b, block, constant(tokens.size()));
+    for (auto [i, token] : llvm::enumerate(tokens)) {
+      Value linear = arith::AddIOp::create(b, first, constant(i));
+      token.exists =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, linear, count);
+      linear = arith::MinUIOp::create(b, linear, last);
+      token.grid = delinearize(b, linear, sizes);
+    }
+  }
+
   /// SX1: an index value is widened, with its sign, before any arithmetic.
-  Value loadIndex(Value index) {
-    Value slot = memref::LoadOp::create(b, index, grid);
+  Value loadIndex(Value index, const Token &token) {
+    Value slot = memref::LoadOp::create(b, index, token.grid);
     if (slot.getType().isInteger(64))
       return slot;
     return arith::ExtSIOp::create(b, b.getI64Type(), slot);
   }
 
   /// Is the token written at all? Null if nothing says otherwise.
-  Value buildActive(ValueRange slots) {
-    Value active;
+  Value buildActive(const Token &token, ValueRange slots) {
+    Value active = token.exists;
     if (mask)
-      active = memref::LoadOp::create(b, mask, grid);
+      active =
+          createAnd(b, active, memref::LoadOp::create(b, mask, token.grid));
     if (write.hasWhere()) {
       Value where =
           cloneRegion(b, write.getWhere().front(), slots, kernel.mapping);
@@ -112,18 +121,23 @@ private:
     dest.extents = createRowExtents(b, write, i, dests[i], values[i]);
     dest.groupCounts = createGroupCounts(b, write, i, dest.extents);
     dest.numGroups = createProduct(b, dest.groupCounts);
-    dest.fixed.resize(write.getDestType(i).getRank());
-    dest.inBounds = coordinates->locate(b, i, /*rows=*/{}, dest.fixed, {});
     destinations.push_back(std::move(dest));
   }
 
-  /// for (g = thread; g < groups of all rows; g += threads) put group g.
+  /// Puts the groups of all rows, each thread its own; where it is not known
+  /// that there are enough threads, for (g = thread; g < groups; g += threads).
   void buildWalk() {
     Value total = destinations.front().numGroups;
     for (Destination &dest : llvm::drop_begin(destinations))
       total = b.createOrFold<arith::AddIOp>(total, dest.numGroups);
-    scf::ForOp loop = createThreadLoop(b, gpu::Dimension::y, total);
     OpBuilder::InsertionGuard guard(b);
+    if (shape.blocksPerToken) {
+      Value thread = createThread(b, gpu::Dimension::y);
+      enterIf(
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, total));
+      return buildGroup(0, thread);
+    }
+    scf::ForOp loop = createThreadLoop(b, gpu::Dimension::y, total);
     b.setInsertionPointToStart(loop.getBody());
     buildGroup(0, loop.getInductionVar());
   }
@@ -145,31 +159,59 @@ private:
   }
 
   void putGroup(unsigned i, Value group) {
-    Destination &dest = destinations[i];
-    SmallVector<Value> rows = delinearize(b, group, dest.groupCounts);
+    SmallVector<Value> rows =
+        delinearize(b, group, destinations[i].groupCounts);
+    if (write.getAccess(i) != 1)
+      rows.back() = arith::MulIOp::create(b, rows.back(), createAccess(i));
+    SmallVector<Value> loaded;
+    SmallVector<SmallVector<Value>> slots;
+    for (const Token &token : tokens) {
+      loaded.push_back(load(i, token, rows));
+      slots.push_back(llvm::map_to_vector(
+          indices, [&](Value index) { return loadIndex(index, token); }));
+    }
+    for (auto [token, values, read] : llvm::zip_equal(tokens, loaded, slots))
+      store(i, token, rows, values, read);
+  }
+
+  /// The group at `rows` of the values, or null if that need not lie in its row
+  /// as a whole.
+  Value load(unsigned i, const Token &token, ValueRange rows) {
+    SmallVector<Value> source = getSource(i, token, rows);
     if (write.getAccess(i) == 1)
-      return putElement(i, rows, dest.fixed, dest.inBounds);
+      return memref::LoadOp::create(b, values[i], source);
+    return hasWholeGroups(i) ? loadVector(i, source) : Value();
+  }
 
-    Value &first = rows.back();
-    first = arith::MulIOp::create(b, first, createAccess(i));
-    SmallVector<Value> place(dest.fixed);
-    Value inBounds = coordinates->locate(
-        b, i, rows, MutableArrayRef(place).drop_back(), dest.inBounds);
+  void store(unsigned i, const Token &token, ValueRange rows, Value loaded,
+             SmallVector<Value> slots) {
     OpBuilder::InsertionGuard guard(b);
-    enterIf(inBounds);
+    enterIf(buildActive(token, slots));
+    for (Value &slot : slots)
+      slot = arith::IndexCastOp::create(b, b.getIndexType(), slot);
+    CoordinateBuilder coordinates(write, dests, token.grid, slots);
+    SmallVector<Value> place(write.getDestType(i).getRank());
+    if (write.getAccess(i) == 1) {
+      enterIf(coordinates.locate(b, i, rows, place, {}));
+      return storeElement(i, loaded, place);
+    }
 
-    Value last = coordinates->applyLast(b, i, rows);
+    enterIf(
+        coordinates.locate(b, i, rows, MutableArrayRef(place).drop_back(), {}));
+    Value last = coordinates.applyLast(b, i, rows);
     Value isWhole =
-        createAnd(b, buildInRow(i, first),
-                  coordinates->buildInBounds(b, i, last, write.getAccess(i)));
+        createAnd(b, buildInRow(i, rows.back()),
+                  coordinates.buildInBounds(b, i, last, write.getAccess(i)));
     if (isWhole) {
       auto choice = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
       b.setInsertionPointToStart(choice.elseBlock());
-      putElements(i, rows, place);
+      putElements(i, token, rows, place, coordinates);
       b.setInsertionPointToStart(choice.thenBlock());
     }
     place.back() = last;
-    putVector(i, rows, place);
+    if (!loaded)
+      loaded = loadVector(i, getSource(i, token, rows));
+    storeVector(i, loaded, place);
   }
 
   Value createAccess(unsigned i) {
@@ -192,8 +234,9 @@ private:
   }
 
   /// Puts those elements, one by one, of the group at `rows` that are in the
-  /// row. `place` has all coordinates but the last.
-  void putElements(unsigned i, SmallVector<Value> rows, ArrayRef<Value> place) {
+  /// row. `known` has all coordinates but the last.
+  void putElements(unsigned i, const Token &token, SmallVector<Value> rows,
+                   ArrayRef<Value> known, CoordinateBuilder &coordinates) {
     Value end = arith::AddIOp::create(b, rows.back(), createAccess(i));
     if (!hasWholeGroups(i))
       end = arith::MinUIOp::create(b, end, destinations[i].extents.back());
@@ -202,32 +245,28 @@ private:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     rows.back() = loop.getInductionVar();
-    putElement(i, rows, place, /*inBounds=*/{});
+    SmallVector<Value> place(known);
+    enterIf(coordinates.locate(b, i, rows, place, {}));
+    storeElement(
+        i, memref::LoadOp::create(b, values[i], getSource(i, token, rows)),
+        place);
   }
 
-  /// Puts the element at `rows`, if `inBounds` holds. `known` has the
-  /// coordinates that have been computed and tested for that.
-  void putElement(unsigned i, ValueRange rows, ArrayRef<Value> known,
-                  Value inBounds) {
-    SmallVector<Value> place(known);
-    inBounds = coordinates->locate(b, i, rows, place, inBounds);
-    OpBuilder::InsertionGuard guard(b);
-    enterIf(inBounds);
-    Value element =
-        memref::LoadOp::create(b, values[i], getSource(i, rows)).getResult();
+  void storeElement(unsigned i, Value element, ValueRange place) {
     Value stored = cloneRegion(b, write.getBody(i), element, kernel.mapping);
     memref::StoreOp::create(b, stored, dests[i], place);
   }
 
-  /// Puts the group of elements from `rows` on at `place`, with one access.
-  void putVector(unsigned i, ValueRange rows, ValueRange place) {
+  Value loadVector(unsigned i, ValueRange source) {
     auto type = VectorType::get(write.getAccess(i),
                                 write.getValueType(i).getElementType());
-    auto loaded =
-        vector::LoadOp::create(b, type, values[i], getSource(i, rows),
-                               /*nontemporal=*/false, getAlignment(type));
+    return vector::LoadOp::create(b, type, values[i], source,
+                                  /*nontemporal=*/false, getAlignment(type));
+  }
+
+  void storeVector(unsigned i, Value elements, ValueRange place) {
     Value stored =
-        cloneRegionOnVector(b, write.getBody(i), loaded, kernel.mapping);
+        cloneRegionOnVector(b, write.getBody(i), elements, kernel.mapping);
     vector::StoreOp::create(b, stored, dests[i], place, /*nontemporal=*/false,
                             getAlignment(cast<VectorType>(stored.getType())));
   }
@@ -239,8 +278,10 @@ private:
         type.getNumElements() * type.getElementTypeBitWidth() / 8, 16));
   }
 
-  /// Coordinates of the values at `rows`.
-  SmallVector<Value> getSource(unsigned i, ValueRange rows) {
+  /// Coordinates of the values of `token` at `rows`.
+  SmallVector<Value> getSource(unsigned i, const Token &token,
+                               ValueRange rows) {
+    ArrayRef<Value> grid = token.grid;
     return llvm::map_to_vector(
         write.getOrder(i).getResults(), [&](AffineExpr expr) -> Value {
           unsigned dim = cast<AffineDimExpr>(expr).getPosition();
@@ -263,13 +304,18 @@ private:
   ImplicitLocOpBuilder b;
   SmallVector<Value> indices, dests, values;
   Value mask;
-  SmallVector<Value> grid;
-  std::optional<CoordinateBuilder> coordinates;
+  const LaunchShape &shape;
+  SmallVector<Token> tokens;
   SmallVector<Destination> destinations;
 };
 } // namespace
 
-void kvfuse::buildWriteKernel(WriteOp write, Kernel &kernel) {
-  kernel.func->setAttr(kTokenKernelAttr, UnitAttr::get(write.getContext()));
-  WriteKernelBuilder(write, kernel).build();
+void kvfuse::buildWriteKernel(WriteOp write, Kernel &kernel,
+                              const LaunchShape &shape) {
+  OpBuilder builder(write.getContext());
+  kernel.func->setAttr(kTokenKernelAttr,
+                       builder.getI64IntegerAttr(shape.tokensPerThread));
+  kernel.func.setKnownBlockSize(
+      ArrayRef<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
+  WriteKernelBuilder(write, kernel, shape).build();
 }

@@ -50,6 +50,30 @@ struct OnWritesPass : PassWrapper<OnWritesPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
+namespace {
+/// What a GPU such as "sm_90" has, and nothing else asks for the chip.
+class Capability {
+public:
+  explicit Capability(StringRef chip) {
+    chip.consume_front("sm_");
+    chip.consumeInteger(10, number);
+  }
+  bool hasFloat8Casts() const { return number >= 89; }
+  bool hasDependentLaunch() const { return number >= 90; }
+  /// PTX of the version that the instructions need; LLVM's choice otherwise.
+  StringRef getFeatures() const { return number == 89 ? "+ptx81" : ""; }
+
+private:
+  unsigned number = 0;
+};
+} // namespace
+
+/// SP4: are kernels launched while the one in front runs?
+static bool isLaunchDependent(const PipelineOptions &options) {
+  return options.pdl != DependentLaunch::Off &&
+         Capability(options.chip).hasDependentLaunch();
+}
+
 /// Adds the passes that `build` adds to its argument, for `module @kvfuse`
 /// only.
 static void addOnWrites(OpPassManager &pm,
@@ -144,8 +168,9 @@ void kvfuse::buildGPUPipeline(OpPassManager &pm) {
   });
 }
 
-/// Affine and strided accesses to plain arithmetic and control flow.
-static void addStructureLowering(OpPassManager &pm) {
+/// Affine and strided accesses to plain arithmetic and control flow; with
+/// `hasFloat8`, casts to 8-bit floats to the instructions of the GPU.
+static void addStructureLowering(OpPassManager &pm, bool hasFloat8 = false) {
   // Arithmetic on small floats in f32, rounded after each operation: the same
   // bytes on every target.
   arith::ArithEmulateUnsupportedFloatsOptions smallFloats;
@@ -153,6 +178,8 @@ static void addStructureLowering(OpPassManager &pm) {
                                 "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"};
   smallFloats.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(smallFloats));
+  if (hasFloat8)
+    pm.addPass(createKVCastsToNVVM());
   pm.addPass(createKVExpandCasts());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(affine::createAffineExpandIndexOpsPass());
@@ -162,6 +189,7 @@ static void addStructureLowering(OpPassManager &pm) {
 
 void kvfuse::buildNVVMPipeline(OpPassManager &pm,
                                const PipelineOptions &options) {
+  Capability capability(options.chip);
   addOnWrites(pm, [&](OpPassManager &nested) {
     KVCheckLoweredOptions host;
     host.host = true;
@@ -170,19 +198,26 @@ void kvfuse::buildNVVMPipeline(OpPassManager &pm,
     nested.addPass(createKVDescribeFunctions());
 
     OpPassManager &kernels = nested.nest<gpu::GPUModuleOp>();
-    addStructureLowering(kernels);
+    addStructureLowering(kernels, capability.hasFloat8Casts());
     ConvertGpuOpsToNVVMOpsOptions nvvm;
     nvvm.indexBitwidth = 64;
     kernels.addPass(createConvertGpuOpsToNVVMOps(nvvm));
     kernels.addPass(createReconcileUnrealizedCastsPass());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());
+    kernels.addPass(createKVPinLoads());
+    if (isLaunchDependent(options)) {
+      KVDependentLaunchOptions dependent;
+      dependent.early = options.pdl == DependentLaunch::Early;
+      kernels.addPass(createKVDependentLaunch(dependent));
+    }
     KVCheckLoweredOptions check;
     check.allow = {"llvm", "nvvm"};
     kernels.addPass(createKVCheckLowered(check));
 
     GpuNVVMAttachTargetOptions target;
     target.chip = options.chip;
+    target.features = capability.getFeatures().str();
     target.optLevel = 3;
     nested.addPass(createGpuNVVMAttachTarget(target));
   });
@@ -219,9 +254,12 @@ void kvfuse::buildCPUPipeline(OpPassManager &pm) {
   });
 }
 
-void kvfuse::buildGPUHostPipeline(OpPassManager &pm) {
+void kvfuse::buildGPUHostPipeline(OpPassManager &pm,
+                                  const PipelineOptions &options) {
   addOnWrites(pm, [&](OpPassManager &nested) {
-    nested.addPass(createKVLaunchToLLVM());
+    KVLaunchToLLVMOptions launches;
+    launches.dependent = isLaunchDependent(options);
+    nested.addPass(createKVLaunchToLLVM(launches));
     addHostLowering(nested, /*isCUDA=*/true);
   });
 }
@@ -265,7 +303,7 @@ void kvfuse::registerPassesAndPipelines() {
           binary.compilationTarget = "isa";
           nested.addPass(createGpuModuleToBinaryPass(binary));
         });
-        buildGPUHostPipeline(pm);
+        buildGPUHostPipeline(pm, options);
       });
   PassPipelineRegistration<PipelineOptions>(
       "kvfuse-to-cpu",

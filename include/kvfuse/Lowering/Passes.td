@@ -98,6 +98,12 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"blockSize", "block-size", "int64_t", "0",
+           "Most threads of a block of a write; 0: the model's choice">,
+    Option<"tokensPerThread", "tokens-per-thread", "int64_t", "0",
+           "Tokens of a thread of a write; 0: the model's choice">,
+  ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::gpu::GPUDialect",
@@ -238,6 +244,56 @@ def KVSmallFloatsToBits : Pass<"kv-small-floats-to-bits", "::mlir::ModuleOp"> {
   }];
 }
 
+def KVCastsToNVVM : Pass<"kv-casts-to-nvvm"> {
+  let summary = "convert to 8-bit floats by the hardware's instructions";
+  let description = [{
+    Overview: `kv.cast` from 16 or 32 bits to f8E4M3FN or f8E5M2 becomes
+    `nvvm.convert.f32x2.to.f8x2`, two elements at a time. The instruction
+    saturates (SC3); for a cast that does not (SC2), what overflows is picked out by
+    a comparison, and the bytes are those of the same cast in integers, but for the
+    sign of a NaN (SC6). Needs compute capability 8.9.
+
+    Before: kernels with casts. After: no such cast is left.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def KVDependentLaunch : Pass<"kv-dependent-launch"> {
+  let summary = "let a kernel start before the one in front of it has ended";
+  let description = [{
+    Overview: every thread of each kernel waits for the kernels in front before it
+    does anything else (SP1), and allows the kernel behind to start: once its rows
+    are stored, or with `early`, at once. A kernel that was allowed to start early
+    must itself wait before it reads what this one writes (SP2). Needs compute
+    capability 9.0, and a launch with the attribute of programmatic stream
+    serialization; launched without it, the instructions do nothing.
+
+    Before: kernels in the LLVM and NVVM dialects. After: the same.
+  }];
+  let options = [
+    Option<"early", "early", "bool", "false",
+           "Allow the next kernel to start at once">,
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
+def KVPinLoads : Pass<"kv-pin-loads"> {
+  let summary = "keep loads in front of the branches that they were put in front of";
+  let description = [{
+    Overview: a vector that is loaded in front of a branch, and used only behind
+    it, is also used by an assembly statement without text at the end of the
+    block. LLVM would move the load behind the branch otherwise, and what waits
+    for the condition, such as a slot, would no longer wait beside it.
+
+    Before: kernels in the LLVM and NVVM dialects. After: the same, and such loads
+    have a use in their block.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def KVTrapToStatus : Pass<"kv-trap-to-status", "::mlir::ModuleOp"> {
   let summary = "turn asserts into error returns";
   let description = [{
@@ -353,6 +409,10 @@ def KVLaunchToLLVM : Pass<"kv-launch-to-llvm", "::mlir::ModuleOp"> {
                              %slots, %count)
     ```
   }];
+  let options = [
+    Option<"dependent", "dependent", "bool", "false",
+           "Launch with programmatic stream serialization">,
+  ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect"];
 }

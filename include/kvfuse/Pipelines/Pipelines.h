@@ -23,6 +23,10 @@ namespace kvfuse {
 
 enum class FuseMode { On, Off, Required };
 
+/// May a kernel start before the one in front has ended, and when may the one
+/// behind (SP3)?
+enum class DependentLaunch { Off, Late, Early };
+
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<FuseMode> fuse{
       *this, "fuse", llvm::cl::desc("Fuse cache writes, or compile the chain"),
@@ -80,6 +84,15 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> countBranches{*this, "count-branches",
                              llvm::cl::desc("Count which versions run"),
                              llvm::cl::init(false)};
+  Option<DependentLaunch> pdl{
+      *this, "pdl", llvm::cl::desc("Dependent launch, from sm_90 on"),
+      llvm::cl::init(DependentLaunch::Off),
+      llvm::cl::values(
+          clEnumValN(DependentLaunch::Off, "off", "kernel after kernel"),
+          clEnumValN(DependentLaunch::Late, "late",
+                     "the next kernel may start once rows are stored"),
+          clEnumValN(DependentLaunch::Early, "early",
+                     "the next kernel may start at once"))};
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("GPU to compile for, such as sm_90"),
                            llvm::cl::init("sm_90")};
@@ -118,7 +131,8 @@ void buildNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Host code of `module @kvfuse` to the LLVM dialect, with kernels that were
 /// compiled (`gpu.binary`) launched by kvfuse's runtime.
-void buildGPUHostPipeline(mlir::OpPassManager &pm);
+void buildGPUHostPipeline(mlir::OpPassManager &pm,
+                          const PipelineOptions &options);
 
 /// Kernels and host code of `module @kvfuse` to the LLVM dialect, launches as
 /// loops on the CPU.

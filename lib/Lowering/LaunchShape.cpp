@@ -1,0 +1,66 @@
+//===- LaunchShape.cpp - Threads, blocks and tokens of a write ------------===//
+//
+// Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchShape.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kv;
+using namespace kvfuse;
+
+static constexpr int64_t kWarpSize = 32;
+
+/// More groups than this do not fit on a GPU at once, four times over: from
+/// there on a step is long. (An H200 has 132 processors for 2048 threads each.)
+static constexpr int64_t kManyGroups = 4 * 132 * 2048;
+
+/// Groups of a token's rows over all destinations, if the types say it.
+static std::optional<int64_t> countGroups(WriteOp write) {
+  int64_t total = 0;
+  for (unsigned i = 0; i < write.getNumDests(); ++i) {
+    int64_t groups = 1;
+    for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row) {
+      int64_t extent = write.getStaticRowExtent(i, row);
+      if (ShapedType::isDynamic(extent))
+        return std::nullopt;
+      groups *=
+          row + 1 == e ? llvm::divideCeil(extent, write.getAccess(i)) : extent;
+    }
+    total += groups;
+  }
+  return total;
+}
+
+static bool hasVectors(WriteOp write) {
+  for (unsigned i = 0; i < write.getNumDests(); ++i)
+    if (write.getAccess(i) == 1)
+      return false;
+  return true;
+}
+
+LaunchShapes kvfuse::chooseShapes(WriteOp write,
+                                  const LaunchShapeOptions &options) {
+  LaunchShapes shapes;
+  LaunchShape &few = shapes.few;
+  if (options.blockSize)
+    few.blockSize = options.blockSize;
+  std::optional<int64_t> groups = countGroups(write);
+  if (groups && *groups > 0) {
+    few.blocksPerToken = llvm::divideCeil(*groups, few.blockSize);
+    few.blockSize = llvm::alignTo(
+        llvm::divideCeil(*groups, *few.blocksPerToken), kWarpSize);
+  }
+  shapes.many = few;
+  if (options.tokensPerThread) {
+    few.tokensPerThread = shapes.many.tokensPerThread = options.tokensPerThread;
+  } else if (few.blocksPerToken && hasVectors(write)) {
+    shapes.many.tokensPerThread = 2;
+    shapes.manyTokens = llvm::divideCeil(kManyGroups, *groups);
+  }
+  return shapes;
+}
