@@ -43,7 +43,9 @@ part() {
 run=("$python" test/Integration/CUDA/run_bundle.py build/gpu-bundle)
 part kernels "${run[@]}"
 if command -v compute-sanitizer >/dev/null; then
-  part "kernels, under compute-sanitizer" "${run[@]}" --sanitizer
+  for tool in memcheck racecheck initcheck; do
+    part "kernels, under $tool" "${run[@]}" --sanitizer="$tool"
+  done
 else
   echo "check-gpu: compute-sanitizer is not on the PATH and was not run"
 fi

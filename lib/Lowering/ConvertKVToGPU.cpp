@@ -82,9 +82,10 @@ static Value createGroupsPerToken(ImplicitLocOpBuilder &b, WriteOp write) {
 //===----------------------------------------------------------------------===//
 
 /// Launches a kernel of `shape` for the rows of `tokens` tokens.
-static void launchWrite(KernelTable &kernels, WriteOp write,
-                        const KernelInputs &inputs, ImplicitLocOpBuilder &b,
-                        const LaunchShape &shape, Value tokens) {
+static gpu::LaunchFuncOp launchWrite(KernelTable &kernels, WriteOp write,
+                                     const KernelInputs &inputs,
+                                     ImplicitLocOpBuilder &b,
+                                     const LaunchShape &shape, Value tokens) {
   Kernel kernel = kernels.create(write, "kv_write", inputs);
   buildWriteKernel(write, kernel, shape);
   gpu::GPUFuncOp func = kernels.finish(kernel);
@@ -98,6 +99,7 @@ static void launchWrite(KernelTable &kernels, WriteOp write,
   gpu::LaunchFuncOp launch =
       createLaunch(b, kernel, func, blocksX, blocksY, shape.blockSize);
   launch->setDiscardableAttrs(write->getDiscardableAttrDictionary());
+  return launch;
 }
 
 static void convertWrite(KernelTable &kernels, WriteOp write,
@@ -118,7 +120,8 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
     auto choice = scf::IfOp::create(b, areFew, /*withElseRegion=*/true);
     choice->setAttr(kVersionsAttr, b.getUnitAttr());
     b.setInsertionPointToStart(choice.elseBlock());
-    launchWrite(kernels, write, inputs, b, shapes.many, tokens);
+    launchWrite(kernels, write, inputs, b, shapes.many, tokens)
+        ->setAttr(kMinTokensAttr, b.getI64IntegerAttr(shapes.manyTokens));
     b.setInsertionPointToStart(choice.thenBlock());
   }
   launchWrite(kernels, write, inputs, b, shapes.few, tokens);

@@ -213,12 +213,25 @@ private:
 };
 } // namespace
 
-/// Does block x of the kernel stand for a token, rather than threads for the
-/// elements of a buffer?
-static bool isTokenKernel(gpu::LaunchFuncOp launch) {
+/// Adds what whoever launches the kernel has to know of its grid and block.
+static void describeShape(gpu::LaunchFuncOp launch,
+                          llvm::json::Object &kernel) {
+  auto addConstant = [&](StringRef key, Value size) {
+    if (std::optional<int64_t> constant = getConstantIntValue(size))
+      kernel[key] = *constant;
+  };
   auto func = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       launch, launch.getKernelAttr());
-  return func && func->hasAttr(kTokenKernelAttr);
+  auto tokensPerThread =
+      func ? func->getAttrOfType<IntegerAttr>(kTokenKernelAttr) : IntegerAttr();
+  kernel["grid"] = tokensPerThread ? "tokens" : "elements";
+  addConstant("block_size", launch.getBlockSizeX());
+  if (!tokensPerThread)
+    return;
+  kernel["tokens_per_thread"] = tokensPerThread.getInt();
+  addConstant("blocks_per_token", launch.getGridSizeY());
+  if (auto minTokens = launch->getAttrOfType<IntegerAttr>(kMinTokensAttr))
+    kernel["min_tokens"] = minTokens.getInt();
 }
 
 static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
@@ -234,8 +247,8 @@ static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
   llvm::json::Object kernel{
       {"name", launch.op.getKernelName().getValue()},
       {"function", function},
-      {"grid", isTokenKernel(launch.op) ? "tokens" : "elements"},
       {"arguments", std::move(arguments)}};
+  describeShape(launch.op, kernel);
   if (auto branch = launch.op->getAttrOfType<StringAttr>(kBranchAttr))
     kernel["branch"] = branch.getValue();
   return kernel;

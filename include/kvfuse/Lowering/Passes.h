@@ -13,9 +13,14 @@
 
 namespace kvfuse {
 
-/// Attribute of a kernel whose block x is a token. Without it, the threads of
-/// all blocks walk over the elements of its buffers, in any number.
+/// Attribute of a kernel whose block x has tokens: how many a thread has.
+/// Without it, the threads of all blocks walk over the elements of its buffers,
+/// in any number.
 inline constexpr llvm::StringLiteral kTokenKernelAttr = "kv.token_kernel";
+
+/// Attribute of a launch that is left to another kernel where there are fewer
+/// tokens than this.
+inline constexpr llvm::StringLiteral kMinTokensAttr = "kv.min_tokens";
 
 /// Attribute of a function that is only declared, which may fail: then it
 /// returns a message.

@@ -8,6 +8,7 @@ with every pair of types and every head dimension, at one page size each, such t
 every two values of two axes meet; and each of these with all heads and offsets.
 """
 
+import collections
 import itertools
 from collections.abc import Iterator
 
@@ -16,6 +17,7 @@ from kvfuse_testing.layouts import branches, model, oracle, run, text
 from kvfuse_testing.layouts.covering import covering_sample, pairs
 from kvfuse_testing.layouts.model import Cell
 from kvfuse_testing.layouts.storage import Call, Storage
+from versions import pick_by_tokens
 
 #: The axes that make a function; the others are heads and offsets.
 FUNCTION_AXES, CALL_AXES = model.AXES[:4], model.AXES[4:]
@@ -49,7 +51,7 @@ def launch(kernel: dict, cell: Cell, call: Call) -> dict:
     return {
         "kernel": kernel["name"],
         "branch": kernel["branch"],
-        "grid": launcher.token_grid(call.slots.sizes[0], elements),
+        **launcher.launch_shape(kernel, call.slots.sizes[0], elements),
         "arguments": list(kernel_views(kernel, cell, call)),
     }
 
@@ -58,14 +60,14 @@ def add_layout(bundle, layout: str, cells: list[Cell]) -> None:
     """The cells of one layout, their kernels in one image."""
     image = f"layout-{layout}.ptx"
     module = text.module_text(run.signatures(cells))
-    kernels = {
-        (kernel["function"], kernel["branch"]): kernel
-        for kernel in bundle.image(image, module, "ptx")
-    }
+    kernels = collections.defaultdict(list)
+    for kernel in bundle.image(image, module, "ptx"):
+        kernels[kernel["function"], kernel["branch"]].append(kernel)
     for cell in cells:
         call = Storage(cell).call()
         branch = branches.expected_branch(cell, call)
-        kernel = kernels[cell.signature.name, branch]
+        tokens = call.slots.sizes[0]
+        kernel = pick_by_tokens(kernels[cell.signature.name, branch], tokens)
         name = f"{image}-{cell.name}-{branch.replace(' ', '-')}"
         expected = oracle.expected(cell, call)
         bundle.add(name, image, call.case, [launch(kernel, cell, call)], expected)

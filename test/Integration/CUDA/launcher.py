@@ -16,10 +16,9 @@ JIT_ERROR_LOG_BUFFER = 5
 JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 LOG_BYTES = 8192
 
-#: Threads in a block of every launch.
-BLOCK = 256
-#: Blocks of a kernel that walks over all elements.
+#: Most blocks of a kernel that walks over all elements.
 MOST_BLOCKS = 1024
+PROGRAMMATIC_STREAM_SERIALIZATION = 6
 
 Pointer = ctypes.c_uint64
 Dimensions = tuple[int, int, int]
@@ -33,14 +32,44 @@ class CudaError(RuntimeError):
         self.name = name
 
 
-def token_grid(tokens: int, elements: int) -> Dimensions:
-    """Grid of a write kernel; `elements` is one token's, over all caches."""
-    return tokens, max(1, -(-elements // BLOCK)), 1
+def launch_shape(kernel: dict, rows: int, elements: int) -> dict:
+    """The grid and the block of `kernel`, an entry of the report.
+
+    rows: the tokens of a write, or rows of the buffers of an elementwise kernel.
+    elements: those of one row, over all caches.
+    """
+    block = kernel["block_size"]
+    if kernel["grid"] == "elements":
+        blocks = max(1, min(MOST_BLOCKS, -(-rows * elements // block)))
+        return {"grid": (blocks, 1, 1), "block": block}
+    # Without the count, the kernel takes any: its threads loop.
+    per_token = kernel.get("blocks_per_token", max(1, -(-elements // block)))
+    tokens = -(-rows // kernel["tokens_per_thread"])
+    return {"grid": (tokens, per_token, 1), "block": block}
 
 
-def element_grid(elements: int) -> Dimensions:
-    """Grid of an elementwise kernel."""
-    return max(1, min(MOST_BLOCKS, -(-elements // BLOCK))), 1, 1
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute with a number for its value."""
+
+    _fields_ = (
+        ("id", ctypes.c_int),
+        ("pad", ctypes.c_int),
+        ("value", ctypes.c_int),
+        ("rest", ctypes.c_char * 60),
+    )
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared_bytes", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(LaunchAttribute)),
+        ("attribute_count", ctypes.c_uint),
+    )
 
 
 def memref_parameters(
@@ -103,12 +132,30 @@ class Device:
         return kernel
 
     def launch(
-        self, kernel: ctypes.c_void_p, grid: Dimensions, parameters: Sequence
+        self,
+        kernel: ctypes.c_void_p,
+        grid: Dimensions,
+        block: int,
+        parameters: Sequence,
+        stream: int = 0,
+        dependent: bool = False,
     ) -> None:
-        """Launches a kernel on the default stream, without waiting for it."""
+        """Launches a kernel, without waiting for it.
+
+        stream: its handle; 0 is the default stream.
+        dependent: may it start before the kernel in front has ended?
+        """
         addresses = [ctypes.addressof(parameter) for parameter in parameters]
         array = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.call("cuLaunchKernel", kernel, *grid, BLOCK, 1, 1, 0, None, array, None)
+        attribute = LaunchAttribute(PROGRAMMATIC_STREAM_SERIALIZATION, value=1)
+        config = LaunchConfig(
+            grid,
+            (block, 1, 1),
+            stream=stream or None,
+            attributes=ctypes.pointer(attribute),
+            attribute_count=1 if dependent else 0,
+        )
+        self.call("cuLaunchKernelEx", ctypes.byref(config), kernel, array, None)
 
     def synchronize(self) -> None:
         """Waits for all launches; raises what went wrong in them."""

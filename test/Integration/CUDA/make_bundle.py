@@ -32,15 +32,23 @@ from bundle_layouts import add_layouts, sample
 from kvfuse_testing import cases, casts, field_kv, layers, matrix, oracle
 from kvfuse_testing.compile import Compiler
 from kvfuse_testing.layouts.model import all_cells
-from versions import pick
+from versions import alternatives, pick
 
 TARGET = "sm_90"
 #: Every so many signatures are packed as a cubin too.
 CUBIN_EVERY = 6
 #: Rows of 256 elements in cast cases: all 16-bit cells, all boundaries of f32.
 CAST_ROWS = {"bf16": 256, "f16": 256, "f32": cases.F32_BOUNDARIES // casts.ROW}
-#: Launched as the runtime would launch a long prefill.
+#: A long prefill, where there is no kernel for many tokens.
 MANY_TOKENS = 4096
+#: Name -> options that change the kernel but not the bytes.
+VARIANTS = {
+    "pdl-late": ("--pdl=late",),
+    "pdl-early": ("--pdl=early",),
+    "two-tokens": ("--tokens-per-thread=2",),
+    "four-tokens": ("--tokens-per-thread=4", "--pdl=off"),
+    "small-blocks": ("--block-size=32",),
+}
 
 
 class Bundle:
@@ -83,13 +91,16 @@ class Bundle:
         (self.folder / "manifest.json").write_text(text)
 
 
-def write_launch(kernel: dict, spec: models.LayerSpec, tokens: int) -> dict:
+def write_launch(
+    kernel: dict, spec: models.LayerSpec, tokens: int, dependent: bool = False
+) -> dict:
     """The launch of a layer's write kernel."""
     elements = spec.head_dim * sum(spec.write_heads(w) for w in spec.writes)
     return {
         "kernel": kernel["name"],
-        "grid": launcher.token_grid(tokens, elements),
+        **launcher.launch_shape(kernel, tokens, elements),
         "arguments": kernel["arguments"],
+        "dependent": dependent,
     }
 
 
@@ -99,31 +110,55 @@ def mutates(spec: models.LayerSpec) -> str:
 
 
 def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
-    """The usual cases of one layer, torch eager being right."""
+    """The usual cases of one layer, torch eager being right.
+
+    The kernel for many tokens takes few as well; it runs the odd cases again.
+    """
     image = f"{matrix.spec_name(spec)}.{emit}"
     text = matrix.exported(spec)
     kernels = bundle.image(image, text, emit, mutates(spec))
     for number, (name, case) in enumerate(matrix.usual_cases(spec)):
-        launch = write_launch(pick(kernels, case), spec, case.views[-1].sizes[0])
+        tokens = case.views[-1].sizes[0]
         storage = name.split()[0]
-        bundle.add(
-            f"{image}-{number}-{storage}",
-            image,
-            case,
-            [launch],
-            layers.run_eager(spec, case),
-        )
+        expected = layers.run_eager(spec, case)
+        chosen = pick(kernels, case, tokens)
+        for kernel in alternatives(kernels, chosen) if number % 2 else [chosen]:
+            variant = "" if kernel is chosen else f"-{kernel['name']}"
+            launch = write_launch(kernel, spec, tokens)
+            bundle.add(
+                f"{image}-{number}-{storage}{variant}", image, case, [launch], expected
+            )
 
 
 def add_many_tokens(bundle: Bundle, spec: models.LayerSpec) -> None:
-    """As many tokens as a prefill has, in a pool that they fill."""
+    """As many tokens as a long prefill has, and one, in a pool that they fill."""
     image = f"many-tokens-{matrix.spec_name(spec)}.ptx"
     kernels = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
-    slots = cases.distinct_slots(1, MANY_TOKENS, MANY_TOKENS)
-    pages = MANY_TOKENS // spec.page
+    tokens = 1 + max(kernel.get("min_tokens", MANY_TOKENS) for kernel in kernels)
+    tokens += 1 - tokens % 2
+    pages = -(-tokens // spec.page)
+    slots = cases.distinct_slots(1, tokens, pages * spec.page)
     case = layers.layer_case(spec, "interleaved", pages, slots, seed=1)
-    launch = write_launch(pick(kernels, case), spec, MANY_TOKENS)
+    launch = write_launch(pick(kernels, case, tokens), spec, tokens)
     bundle.add(image, image, case, [launch], layers.run_eager(spec, case))
+
+
+def add_variants(bundle: Bundle, spec: models.LayerSpec) -> None:
+    """Other tokens of a thread and threads of a block, and dependent launch, whose
+    kernels are launched with and without its attribute."""
+    for name, options in VARIANTS.items():
+        image = f"{name}-{matrix.spec_name(spec)}.ptx"
+        kernels = bundle.image(
+            image, matrix.exported(spec), "ptx", mutates(spec), *options
+        )
+        for dependent in (False, True) if name.startswith("pdl") else (False,):
+            for number, (_, case) in enumerate(matrix.usual_cases(spec)):
+                tokens = case.views[-1].sizes[0]
+                kernel = pick(kernels, case, tokens)
+                launch = write_launch(kernel, spec, tokens, dependent)
+                title = f"{image}-{number}{'-dependent' if dependent else ''}"
+                expected = layers.run_eager(spec, case)
+                bundle.add(title, image, case, [launch], expected)
 
 
 def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
@@ -134,9 +169,11 @@ def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
         kernels = bundle.image(image, text, "ptx", mutates(spec), *options)
         slots = matrix.policy_slots(spec)
         case = layers.layer_case(spec, "padded", matrix.PAGES, slots, seed=6)
-        launch = write_launch(pick(kernels, case), spec, len(slots))
         expected = oracle.write_layer(spec, case, meaning)
-        bundle.add(image, image, case, [launch], expected)
+        for kernel in alternatives(kernels, pick(kernels, case, len(slots))):
+            launch = write_launch(kernel, spec, len(slots))
+            name = f"{image}-{kernel['name']}"
+            bundle.add(name, image, case, [launch], expected)
 
 
 def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
@@ -146,21 +183,20 @@ def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
     total = matrix.total_slots(spec)
     for slot in (total, -total - 1):
         case = layers.layer_case(spec, "padded", matrix.PAGES, [1, slot, 5], seed=3)
-        launch = write_launch(pick(kernels, case), spec, 3)
-        bundle.add(f"{image}-slot{slot}", image, case, [launch], None)
+        for kernel in alternatives(kernels, pick(kernels, case, tokens=3)):
+            launch = write_launch(kernel, spec, tokens=3)
+            name = f"{image}-slot{slot}-{kernel['name']}"
+            bundle.add(name, image, case, [launch], None)
 
 
 def cast_launch(kernel: dict, case: cases.Case) -> dict:
     """The launch of a kernel of a cast module; its temporary is the last view."""
-    rows, row = case.views[0].sizes
-    grid = (
-        launcher.token_grid(rows, row)
-        if kernel["grid"] == "tokens"
-        else launcher.element_grid(rows * row)
-    )
     temporary = len(case.views) - 1
-    arguments = [temporary if a == "temp" else a for a in kernel["arguments"]]
-    return {"kernel": kernel["name"], "grid": grid, "arguments": arguments}
+    return {
+        "kernel": kernel["name"],
+        **launcher.launch_shape(kernel, *case.views[0].sizes),
+        "arguments": [temporary if a == "temp" else a for a in kernel["arguments"]],
+    }
 
 
 def with_temporary(case: cases.Case) -> cases.Case:
@@ -185,7 +221,7 @@ def add_cast(bundle: Bundle, cast: casts.Cast, fuse: str) -> None:
     if fuse == "off":
         expected[-1] = expected[0]
     else:
-        kernels = [pick(kernels, case)]
+        kernels = [pick(kernels, case, case.views[0].sizes[0])]
     launches = [cast_launch(kernel, case) for kernel in kernels]
     bundle.add(image, image, case, launches, expected)
 
@@ -222,15 +258,24 @@ def add_field(bundle: Bundle, name: str) -> None:
             tuple(map(raw_buffer, given)),
             tuple(raw_view(number, tensor) for number, tensor in enumerate(given)),
         )
-        kernel = pick(kernels, case)
-        tokens = given[kernel["arguments"][0]].numel()
+        slots = kernels[0]["arguments"][0]
+        tokens = given[slots].numel()
+        kernel = pick(kernels, case, tokens)
         launch = {
             "kernel": kernel["name"],
-            "grid": launcher.token_grid(tokens, 1),
+            **launcher.launch_shape(kernel, tokens, 1),
             "arguments": kernel["arguments"],
         }
         expected = [raw_buffer(tensor).make() for tensor in left]
         bundle.add(f"{image}-{seed}", image, case, [launch], expected)
+
+
+def variant_specs() -> list[models.LayerSpec]:
+    """Layers of 1, 4 and 8 heads, of two other layouts, and of rows that no vector
+    fits."""
+    by_heads = {spec.heads: spec for spec in matrix.MATRIX if spec.cache == "e4m3fn"}
+    (odd,) = [spec for spec in matrix.OTHERS if spec.head_dim == 7]
+    return [*by_heads.values(), matrix.NHD, matrix.FLAT, odd]
 
 
 def fill(bundle: Bundle, whole_matrix: bool) -> None:
@@ -242,8 +287,10 @@ def fill(bundle: Bundle, whole_matrix: bool) -> None:
     for spec in (matrix.LAYER, matrix.FLAT, matrix.NHD):
         add_policies(bundle, spec)
         add_traps(bundle, spec)
-    add_many_tokens(bundle, matrix.LAYER)
-    add_many_tokens(bundle, matrix.NHD)
+    for spec in matrix.MATRIX[:: len(matrix.MATRIX) // 5]:
+        add_many_tokens(bundle, spec)
+    for spec in variant_specs():
+        add_variants(bundle, spec)
     for name in FIELD:
         add_field(bundle, name)
     for cast in casts.FP8_CASTS + casts.WIDE_CASTS:

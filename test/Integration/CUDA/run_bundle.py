@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a bundle of make_bundle.py on this machine's GPU.
 
-    run_bundle.py BUNDLE [--filter TEXT] [--sanitizer]
+    run_bundle.py BUNDLE [--filter TEXT] [--sanitizer TOOL]
 
 Every case makes its buffers from seeds, launches its kernels, and compares the
 SHA-256 of each whole buffer with the one that torch eager left on the machine
@@ -27,6 +27,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "python"))
 
 from kvfuse_testing import cases
+
+#: Tool of compute-sanitizer -> it runs one case in so many, for its slowness.
+SANITIZERS = {"memcheck": 1, "racecheck": 8, "initcheck": 8}
 
 
 def read_case(entry: dict) -> cases.Case:
@@ -71,7 +74,13 @@ class Runner:
                     pointers[view.buffer], view.offset, view.sizes, view.strides
                 )
             kernel = self.device.kernel(self.module(entry["image"]), launch["kernel"])
-            self.device.launch(kernel, tuple(launch["grid"]), parameters)
+            self.device.launch(
+                kernel,
+                tuple(launch["grid"]),
+                launch["block"],
+                parameters,
+                dependent=launch.get("dependent", False),
+            )
         self.device.synchronize()
 
     def wrong_buffers(self, entry: dict) -> list[int]:
@@ -134,10 +143,11 @@ def run_all(bundle: pathlib.Path, entries: list[dict]) -> int:
 
 
 def under_sanitizer(options: argparse.Namespace) -> int:
-    """Runs this script under compute-sanitizer's memcheck."""
-    command = ["compute-sanitizer", "--tool=memcheck", "--error-exitcode=9"]
-    command += [sys.executable, __file__, str(options.bundle), "--no-traps"]
-    command += [f"--filter={options.filter}"]
+    """Runs this script under a tool of compute-sanitizer."""
+    command = ["compute-sanitizer", f"--tool={options.sanitizer}"]
+    command += ["--error-exitcode=9", sys.executable, __file__, str(options.bundle)]
+    every = options.every or SANITIZERS[options.sanitizer]
+    command += ["--no-traps", f"--filter={options.filter}", f"--every={every}"]
     return subprocess.run(command, check=False).returncode
 
 
@@ -145,7 +155,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bundle", type=pathlib.Path)
     parser.add_argument("--filter", default="", help="only cases with TEXT in the name")
-    parser.add_argument("--sanitizer", action="store_true", help="under memcheck")
+    parser.add_argument("--every", type=int, metavar="N", help="one case in N")
+    parser.add_argument(
+        "--sanitizer", choices=SANITIZERS, help="under a tool of compute-sanitizer"
+    )
     parser.add_argument("--no-traps", action="store_true", help="leave out trap cases")
     parser.add_argument("--trap", metavar="NAME", help="run one trap case here")
     options = parser.parse_args()
@@ -161,7 +174,7 @@ def main() -> int:
         for entry in manifest["cases"]
         if options.filter in entry["name"] and not (options.no_traps and entry["trap"])
     ]
-    return run_all(options.bundle, entries)
+    return run_all(options.bundle, entries[:: options.every or 1])
 
 
 if __name__ == "__main__":

@@ -33,6 +33,20 @@ def may_run(kernel: dict, case: Case) -> bool:
     return all(is_aligned(view, size // narrowest) for view in views)
 
 
-def pick(kernels: list[dict], case: Case) -> dict:
-    """The widest version of the only write of a function."""
-    return next(kernel for kernel in kernels if may_run(kernel, case))
+def pick(kernels: list[dict], case: Case, tokens: int) -> dict:
+    """The kernel for so many tokens of the widest version of a function's only
+    write."""
+    widest = next(kernel for kernel in kernels if may_run(kernel, case))
+    return pick_by_tokens(alternatives(kernels, widest), tokens)
+
+
+def pick_by_tokens(kernels: list[dict], tokens: int) -> dict:
+    """Of the kernels of one version, the one that the host would launch."""
+    fitting = [k for k in kernels if k.get("min_tokens", 0) <= tokens]
+    return max(fitting, key=lambda kernel: kernel.get("min_tokens", 0))
+
+
+def alternatives(kernels: list[dict], kernel: dict) -> list[dict]:
+    """The kernels of the version that `kernel` is of, for few and for many tokens."""
+    keys = ("function", "branch", "arguments")
+    return [k for k in kernels if all(k.get(key) == kernel.get(key) for key in keys)]
