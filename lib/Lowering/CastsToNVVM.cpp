@@ -14,7 +14,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -31,83 +30,95 @@ namespace {
 /// Emits one conversion of a vector.
 class Converter : public ImplicitLocOpBuilder {
 public:
-  Converter(Location loc, OpBuilder &builder, VectorType type)
-      : ImplicitLocOpBuilder(loc, builder), type(type) {}
+  Converter(Location loc, OpBuilder &builder, VectorType type, bool saturating)
+      : ImplicitLocOpBuilder(loc, builder), type(type), saturating(saturating) {
+  }
 
-  /// `input`, of f32, as `type`.
-  Value convert(Value input, bool saturating);
+  /// `input`, a vector of f32, as `type`.
+  Value convert(Value input);
 
 private:
-  Value constant(float value) {
-    return arith::ConstantOp::create(
-        *this, DenseElementsAttr::get(type.clone(getF32Type()), value));
+  Value constant(TypedAttr value) {
+    return arith::ConstantOp::create(*this, value);
   }
-  Value constant(unsigned width, uint64_t value) {
-    return arith::ConstantOp::create(
-        *this, DenseElementsAttr::get(type.clone(getIntegerType(width)),
-                                      APInt(width, value)));
-  }
-  /// Elements of `input` whose magnitude is `predicate` the limit.
+  /// Is the magnitude of `input` `predicate` the limit?
   Value compareMagnitude(Value input, arith::CmpFPredicate predicate,
-                         float limit) {
-    return arith::CmpFOp::create(
-        *this, predicate, math::AbsFOp::create(*this, input), constant(limit));
-  }
-  /// The bytes of the elements, saturated.
-  Value convertPairs(Value input);
-  Value insertInfinities(Value bytes, Value input);
+                         float limit);
+  Value convertPair(Value low, Value high);
+  /// `value` if the magnitude of `input` rounds to infinity, otherwise 0.
+  Value selectInfinite(Value input, int16_t value);
+  /// `input` with NaN in place of what rounds past the largest number.
+  Value selectNaN(Value input);
 
   VectorType type;
+  bool saturating;
 };
 } // namespace
 
-Value Converter::convertPairs(Value input) {
+Value Converter::compareMagnitude(Value input, arith::CmpFPredicate predicate,
+                                  float limit) {
+  // `math.absf` would become a call into CUDA's libdevice.
+  Value bits = arith::BitcastOp::create(*this, getI32Type(), input);
+  bits = arith::AndIOp::create(*this, bits,
+                               constant(getI32IntegerAttr(0x7fffffff)));
+  Value magnitude = arith::BitcastOp::create(*this, getF32Type(), bits);
+  return arith::CmpFOp::create(*this, predicate, magnitude,
+                               constant(getF32FloatAttr(limit)));
+}
+
+/// Infinity begins half a step above the largest number.
+Value Converter::selectInfinite(Value input, int16_t value) {
+  Value isInfinite =
+      compareMagnitude(input, arith::CmpFPredicate::OGE, 61440.0f);
+  return arith::SelectOp::create(*this, isInfinite,
+                                 constant(getI16IntegerAttr(value)),
+                                 constant(getI16IntegerAttr(0)));
+}
+
+/// 464 still rounds to the largest number, 448.
+Value Converter::selectNaN(Value input) {
+  Value isNaN = compareMagnitude(input, arith::CmpFPredicate::OGT, 464.0f);
+  Value nan =
+      constant(getF32FloatAttr(std::numeric_limits<float>::quiet_NaN()));
+  return arith::SelectOp::create(*this, isNaN, nan, input);
+}
+
+/// Two elements, the first in the low byte of an i16.
+Value Converter::convertPair(Value low, Value high) {
+  Type to = type.getElementType();
+  bool hasInfinities = isa<Float8E5M2Type>(to);
+  if (!saturating && !hasInfinities) {
+    low = selectNaN(low);
+    high = selectNaN(high);
+  }
+  // The first operand goes into the high byte.
+  Value pair = NVVM::ConvertF32x2ToF8x2Op::create(
+      *this, getI16Type(), high, low, NVVM::FPRoundingMode::RN,
+      NVVM::SaturationMode::SATFINITE, /*relu=*/false, to);
+  if (saturating || !hasInfinities)
+    return pair;
+  // What overflowed has the bits of the largest number; the next are infinity.
+  pair = arith::AddIOp::create(*this, pair, selectInfinite(low, 0x0001));
+  return arith::AddIOp::create(*this, pair, selectInfinite(high, 0x0100));
+}
+
+Value Converter::convert(Value input) {
   SmallVector<Value> pairs;
   for (int64_t i = 0, e = type.getNumElements(); i < e; i += 2) {
     Value low = vector::ExtractOp::create(*this, input, i);
     Value high =
         i + 1 == e ? low : vector::ExtractOp::create(*this, input, i + 1);
-    // The first operand goes into the high byte.
-    pairs.push_back(NVVM::ConvertF32x2ToF8x2Op::create(
-        *this, getI16Type(), high, low, NVVM::FPRoundingMode::RN,
-        NVVM::SaturationMode::SATFINITE, /*relu=*/false,
-        type.getElementType()));
+    pairs.push_back(convertPair(low, high));
   }
   int64_t count = pairs.size();
   Value words = vector::FromElementsOp::create(
       *this, VectorType::get(count, getI16Type()), pairs);
   Value bytes = vector::BitCastOp::create(
       *this, VectorType::get(2 * count, getI8Type()), words);
-  if (2 * count == type.getNumElements())
-    return bytes;
-  auto positions = llvm::to_vector(llvm::seq<int64_t>(type.getNumElements()));
-  return vector::ShuffleOp::create(*this, bytes, bytes, positions);
-}
-
-/// f8E5M2 has infinities, which begin half a step above the largest number.
-Value Converter::insertInfinities(Value bytes, Value input) {
-  Value isInfinite =
-      compareMagnitude(input, arith::CmpFPredicate::OGE, 61440.0f);
-  Value bits = arith::BitcastOp::create(*this, type.clone(getI32Type()), input);
-  Value top = arith::TruncIOp::create(
-      *this, type.clone(getI8Type()),
-      arith::ShRUIOp::create(*this, bits, constant(32, 24)));
-  Value sign = arith::AndIOp::create(*this, top, constant(8, 0x80));
-  Value infinity = arith::OrIOp::create(*this, sign, constant(8, 0x7c));
-  return arith::SelectOp::create(*this, isInfinite, infinity, bytes);
-}
-
-Value Converter::convert(Value input, bool saturating) {
-  bool hasInfinities = isa<Float8E5M2Type>(type.getElementType());
-  if (!saturating && !hasInfinities) {
-    // 464 still rounds to the largest number, 448.
-    Value isNaN = compareMagnitude(input, arith::CmpFPredicate::OGT, 464.0f);
-    input = arith::SelectOp::create(
-        *this, isNaN, constant(std::numeric_limits<float>::quiet_NaN()), input);
+  if (2 * count != type.getNumElements()) {
+    auto positions = llvm::to_vector(llvm::seq<int64_t>(type.getNumElements()));
+    bytes = vector::ShuffleOp::create(*this, bytes, bytes, positions);
   }
-  Value bytes = convertPairs(input);
-  if (!saturating && hasInfinities)
-    bytes = insertInfinities(bytes, input);
   return arith::BitcastOp::create(*this, type, bytes);
 }
 
@@ -136,7 +147,7 @@ struct CastToFloat8 : OpRewritePattern<kv::CastOp> {
       input = kv::CastOp::create(rewriter, loc, wide, input,
                                  /*saturating=*/false);
     Value result =
-        Converter(loc, rewriter, type).convert(input, op.getSaturating());
+        Converter(loc, rewriter, type, op.getSaturating()).convert(input);
     if (!isa<VectorType>(op.getType()))
       result = vector::ExtractOp::create(rewriter, loc, result, 0);
     rewriter.replaceOp(op, result);

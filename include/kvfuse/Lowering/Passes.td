@@ -256,8 +256,8 @@ def KVCastsToNVVM : Pass<"kv-casts-to-nvvm"> {
     Before: kernels with casts. After: no such cast is left.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"
+    "::mlir::arith::ArithDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 
