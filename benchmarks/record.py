@@ -20,13 +20,17 @@ def accelerator(device: str) -> str:
     return f"{torch.cuda.get_device_name(device)}, {versions}"
 
 
-def write(path: pathlib.Path, figures: list[dict], device: str = "cpu") -> None:
-    """Writes `figures` to `path`, with the command, the date and the machine."""
+def write(
+    path: pathlib.Path, figures: list[dict], device: str = "cpu", **versions: str
+) -> None:
+    """Writes `figures` to `path`, with the command, the date, the machine, and the
+    versions of what else took part."""
     command = [f"benchmarks/{pathlib.Path(sys.argv[0]).name}", *sys.argv[1:]]
     record = {
         "command": " ".join(command),
         "date": time.strftime("%Y-%m-%d"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {accelerator(device)}",
+        **versions,
         "figures": figures,
     }
     path.write_text(json.dumps(record, indent=2) + "\n")

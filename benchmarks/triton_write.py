@@ -36,7 +36,7 @@ def write_token(
     P: tl.constexpr,
     D: tl.constexpr,
 ):
-    """One token's rows of K and V, and its row of index-K."""
+    """One token's rows of K and V, and its row of index-K if there is one."""
     number = tl.program_id(0).to(tl.int64)
     slot = tl.load(slots + number).to(tl.int64)
     page, offset = slot // P, slot % P
@@ -44,21 +44,24 @@ def write_token(
     for head in range(H):
         write_row(k_cache, k, page * kv_page_stride, offset, token, head, P, D)
         write_row(v_cache, v, page * kv_page_stride, offset, token, head, P, D)
-    write_row(index_cache, index_k, page * index_page_stride, offset, token, 0, P, D)
+    if index_cache is not None:
+        row = page * index_page_stride
+        write_row(index_cache, index_k, row, offset, token, 0, P, D)
 
 
 def write(
     k_cache: torch.Tensor,
     v_cache: torch.Tensor,
-    index_cache: torch.Tensor,
+    index_cache: torch.Tensor | None,
     k: torch.Tensor,
     v: torch.Tensor,
-    index_k: torch.Tensor,
+    index_k: torch.Tensor | None,
     slots: torch.Tensor,
 ) -> None:
     """Writes rows [T, H, D] at slots [T] into caches [B, H, P, D] with dense pages.
 
-    All rows are slices of one packed tensor, and K and V are views of one pool.
+    All rows are slices of one packed tensor, and caches of K and V have equal strides.
+    index_cache and index_k may both be None.
     """
     _, heads, page, dim = k_cache.shape
     write_token[(slots.shape[0],)](
@@ -70,7 +73,7 @@ def write(
         index_k,
         slots,
         k_cache.stride(0),
-        index_cache.stride(0),
+        0 if index_cache is None else index_cache.stride(0),
         k.stride(0),
         H=heads,
         P=page,

@@ -3,11 +3,13 @@
 """What the write kernel is measured on: layers' caches, rows and slots."""
 
 import dataclasses
+from collections.abc import Iterable
 
 import torch
 
 HEAD_DIM = 128
 LAYERS = 60
+FP8, BF16 = torch.float8_e4m3fn, torch.bfloat16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,10 +27,21 @@ class Case:
     """K and V are views of one pool [B, 2, H, P, D]."""
 
     def name(self) -> str:
-        kind = "fp8" if self.dtype.itemsize == 1 else "bf16"
-        parts = [f"T={self.tokens}", f"H={self.heads}", kind]
+        parts = [f"T={self.tokens}", f"H={self.heads}", self.type_name()]
         parts += ["index-K"] * self.has_index + ["separate"] * (not self.is_pooled)
         return " ".join([*parts, f"B={self.pages}", f"P={self.page_size}"])
+
+    def type_name(self) -> str:
+        return "fp8" if self.dtype.itemsize == 1 else "bf16"
+
+    def fields(self) -> dict:
+        """The case as a benchmark records it; `bytes` are those that a layer moves."""
+        return {
+            "case": self.name(),
+            **dataclasses.asdict(self),
+            "dtype": self.type_name(),
+            "bytes": self.loaded_bytes() + self.stored_bytes(),
+        }
 
     def stored_bytes(self) -> int:
         """Bytes that the rows of a layer take in the caches."""
@@ -38,6 +51,11 @@ class Case:
     def loaded_bytes(self) -> int:
         """Bytes of a layer's rows."""
         return self.tokens * HEAD_DIM * 2 * (2 * self.heads + self.has_index)
+
+
+def long_case(tokens: int, heads: int, dtype: torch.dtype) -> Case:
+    """A case of prefill, which fills its pages of 64 tokens."""
+    return Case(tokens, heads, dtype, pages=tokens // 64, page_size=64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,9 +77,10 @@ class Layer:
         rows = [self.k, self.v, self.index_k]
         return tuple(x for x in (*caches, *rows, self.slots) if x is not None)
 
-    def caches(self) -> list[torch.Tensor]:
+    def cache_bytes(self) -> list[torch.Tensor]:
+        """The caches, as bytes."""
         caches = [self.k_cache, self.v_cache, self.index_cache]
-        return [cache for cache in caches if cache is not None]
+        return [cache.view(torch.uint8) for cache in caches if cache is not None]
 
 
 def make_layer(case: Case, slots: torch.Tensor, seed: int) -> Layer:
@@ -92,9 +111,60 @@ def make_layer(case: Case, slots: torch.Tensor, seed: int) -> Layer:
     return Layer(k_cache, v_cache, index_cache, *rows[:2], index_k, slots)
 
 
-def make_layers(case: Case, device: str = "cuda") -> list[Layer]:
-    """The layers of a model, each with caches and rows of its own."""
+def make_layers(
+    case: Case, device: str | torch.device = "cuda", count: int = LAYERS
+) -> list[Layer]:
+    """The layers of a model, each with caches and rows of its own, the same slots."""
     generator = torch.Generator().manual_seed(0)
     order = torch.randperm(case.pages * case.page_size, generator=generator)
     slots = order[: case.tokens].to(torch.int32).to(device)
-    return [make_layer(case, slots, seed) for seed in range(LAYERS)]
+    return [make_layer(case, slots, seed) for seed in range(count)]
+
+
+def decode_cases() -> Iterable[Case]:
+    for tokens in (1, 8, 64, 256):
+        for heads in (1, 4, 8):
+            for dtype in (FP8, BF16):
+                yield Case(tokens, heads, dtype)
+                yield Case(tokens, heads, dtype, has_index=False)
+
+
+def prefill_cases() -> Iterable[Case]:
+    for tokens in (1024, 8192, 32768):
+        for heads in (1, 4, 8):
+            for dtype in (FP8, BF16):
+                yield long_case(tokens, heads, dtype)
+    yield dataclasses.replace(long_case(8192, 4, BF16), has_index=False)
+
+
+def inductor_cases() -> Iterable[Case]:
+    """Where Inductor is measured, which compiles each case anew."""
+    for heads in (1, 8):
+        yield Case(64, heads, FP8)
+        yield Case(64, heads, FP8, is_pooled=False)
+    yield Case(64, 8, FP8, pages=256)
+
+
+def bar_cases() -> Iterable[Case]:
+    """The cases of write_bars: decode, Inductor, FlashInfer, growth with the pages,
+    prefill."""
+    for tokens in (1, 64):
+        for heads in (4, 8):
+            yield Case(tokens, heads, FP8)
+            yield Case(tokens, heads, BF16, has_index=False)
+    yield from inductor_cases()
+    for pages in (1024, 4096):
+        yield Case(64, 8, FP8, pages=pages)
+    for tokens in (8192, 32768):
+        yield long_case(tokens, 4, BF16)
+        yield long_case(tokens, 8, FP8)
+
+
+def model_cases() -> Iterable[Case]:
+    """Where kernels of other shapes are compared."""
+    for tokens in (1, 64, 256):
+        for heads, dtype in ((1, FP8), (4, FP8), (8, FP8), (8, BF16)):
+            yield Case(tokens, heads, dtype)
+    for tokens in (1024, 2048, 4096, 8192, 32768):
+        for heads, dtype in ((1, FP8), (4, BF16), (8, FP8)):
+            yield long_case(tokens, heads, dtype)

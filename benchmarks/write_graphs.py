@@ -1,0 +1,92 @@
+# Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""CUDA graphs of all layers' writes: captured, compared with torch, timed."""
+
+import statistics
+
+import torch
+
+from write_cases import Case, Layer
+from write_kvfuse import Write, chain_of
+
+REPLAYS, WARM_UPS = 50, 5
+
+#: Keeps a GPU busy for half a millisecond, while a round of replays is queued.
+SLEEP_CYCLES = 1_000_000
+
+#: What caches hold before they are written, so that bytes between rows count too.
+CANARY = 0xA5
+
+
+class WrongBytes(RuntimeError):
+    """A way of writing that leaves other bytes than torch's chain."""
+
+
+def capture(layers: list[Layer], *steps: Write) -> torch.cuda.CUDAGraph:
+    """A graph that takes `steps` for each layer."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for layer in layers[:2]:
+            for step in steps:
+                step(layer)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    # Threads of Inductor may use CUDA meanwhile.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        for layer in layers:
+            for step in steps:
+                step(layer)
+    return graph
+
+
+def clear(layers: list[Layer]) -> None:
+    """Fills the caches with canaries."""
+    for layer in layers:
+        for cache in layer.cache_bytes():
+            cache.fill_(CANARY)
+
+
+def expected_bytes(case: Case, layers: list[Layer]) -> list[list[torch.Tensor]]:
+    """What torch's chain, called as it stands, leaves in each layer's caches."""
+    clear(layers)
+    for layer in layers:
+        chain_of(case)(*layer.arguments())
+    return [[cache.clone() for cache in layer.cache_bytes()] for layer in layers]
+
+
+def check(
+    graph: torch.cuda.CUDAGraph,
+    layers: list[Layer],
+    expected: list[list[torch.Tensor]],
+) -> None:
+    """Raises WrongBytes if a replay leaves other bytes than expected anywhere."""
+    clear(layers)
+    graph.replay()
+    for number, (layer, want) in enumerate(zip(layers, expected, strict=True)):
+        for got, bytes_ in zip(layer.cache_bytes(), want, strict=True):
+            if not torch.equal(got, bytes_):
+                raise WrongBytes(f"other bytes than torch's chain in layer {number}")
+
+
+def time_graphs(graphs: dict[str, torch.cuda.CUDAGraph]) -> dict[str, float]:
+    """Name -> median microseconds of a replay. Graphs take turns; the GPU is kept busy
+    at first, so that no replay waits for its own launch by the CPU."""
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(WARM_UPS + REPLAYS):
+        events = {name: _timing_events() for name in graphs}
+        torch.cuda._sleep(SLEEP_CYCLES)
+        for name, graph in graphs.items():
+            start, end = events[name]
+            start.record()
+            graph.replay()
+            end.record()
+        torch.cuda.synchronize()
+        for name, (start, end) in events.items():
+            times[name].append(1e3 * start.elapsed_time(end))
+    return {name: statistics.median(taken[WARM_UPS:]) for name, taken in times.items()}
+
+
+def _timing_events() -> tuple[torch.cuda.Event, torch.cuda.Event]:
+    """The start and the end of something."""
+    return torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
