@@ -14,6 +14,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/SourceMgr.h"
@@ -41,8 +42,10 @@ StringRef kvfuse::getVersion() {
 
 std::string kvfuse::completeRequest(CompileRequest &request) {
   bool onCPU = request.target == "cpu";
-  if (!onCPU && !isSupportedChip(request.target))
-    return "unknown target '" + request.target + "' for --target";
+  if (!onCPU && !llvm::is_contained(getSupportedChips(), request.target))
+    return "unknown target '" + request.target +
+           "' for --target; known are cpu, " +
+           llvm::join(getSupportedChips(), ", ");
   if (!onCPU)
     request.options.chip = request.target;
   if (!request.emit)

@@ -70,9 +70,9 @@ Value Converter::compareMagnitude(Value input, arith::CmpFPredicate predicate,
 Value Converter::selectInfinite(Value input, int16_t value) {
   Value isInfinite =
       compareMagnitude(input, arith::CmpFPredicate::OGE, 61440.0f);
-  return arith::SelectOp::create(*this, isInfinite,
-                                 constant(getI16IntegerAttr(value)),
-                                 constant(getI16IntegerAttr(0)));
+  Value some = constant(getI16IntegerAttr(value));
+  Value none = constant(getI16IntegerAttr(0));
+  return arith::SelectOp::create(*this, isInfinite, some, none);
 }
 
 /// 464 still rounds to the largest number, 448.

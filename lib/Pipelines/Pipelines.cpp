@@ -51,7 +51,8 @@ struct OnWritesPass : PassWrapper<OnWritesPass, OperationPass<ModuleOp>> {
 } // namespace
 
 namespace {
-/// What a GPU such as "sm_90" has, and nothing else asks for the chip.
+/// What a GPU such as "sm_90" or "sm_100a" has, and nothing else asks for the
+/// chip.
 class Capability {
 public:
   explicit Capability(StringRef chip) {

@@ -21,22 +21,39 @@
 using namespace mlir;
 using namespace kvfuse;
 
-bool kvfuse::isSupportedChip(StringRef chip) {
-  unsigned capability;
-  StringRef digits = chip;
-  if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability) ||
-      capability < 80)
-    return false;
+/// The 90 of "sm_90a", or 0.
+static unsigned parseCapability(StringRef chip) {
+  unsigned capability = 0;
+  if (chip.consume_front("sm_"))
+    chip.consumeInteger(10, capability);
+  return capability;
+}
+
+static std::vector<std::string> listChips() {
   initializeTargets();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return false;
+    return {};
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       target->createMCSubtargetInfo(triple, "", ""));
-  return info->isCPUStringValid(chip);
+  std::vector<std::string> chips;
+  for (const llvm::SubtargetSubTypeKV &chip :
+       info->getAllProcessorDescriptions())
+    if (parseCapability(chip.Key) >= 80)
+      chips.emplace_back(chip.Key);
+  // LLVM sorts by name: sm_100 before sm_90.
+  llvm::stable_sort(chips, [](StringRef lhs, StringRef rhs) {
+    return parseCapability(lhs) < parseCapability(rhs);
+  });
+  return chips;
+}
+
+ArrayRef<std::string> kvfuse::getSupportedChips() {
+  static const std::vector<std::string> chips = listChips();
+  return chips;
 }
 
 FailureOr<std::string> kvfuse::emitPTX(ModuleOp module,

@@ -21,7 +21,7 @@
 this is no module
 
 //--- undeclared.mlir
-// TARGET: kvfuse-compile: error: unknown target 'sm_12345' for --target
+// TARGET: kvfuse-compile: error: unknown target 'sm_12345' for --target; known are cpu, sm_80, {{.*}}sm_90, sm_90a, sm_100, sm_100a, sm_100f, {{.*}}sm_120
 // CPU: kvfuse-compile: error: --emit=nvvm, ptx and cubin go with a GPU target, not with --target=cpu
 func.func @f(%s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // UNDECLARED:      undeclared.mlir:[[#@LINE+2]]:8: error: cache-copied: argument 2 of 'f' is written, but not declared mutated

@@ -16,8 +16,9 @@
 
 namespace kvfuse {
 
-/// Can kernels be compiled for `chip`, such as "sm_90"? (sm_80 and newer.)
-bool isSupportedChip(llvm::StringRef chip);
+/// GPUs that kernels can be compiled for, such as "sm_90": what LLVM knows from
+/// sm_80 on.
+llvm::ArrayRef<std::string> getSupportedChips();
 
 /// Called before pieces of LLVM's work, passes on functions, by name. Returns
 /// false to leave out the rest and to fail without an error.
