@@ -191,7 +191,9 @@ def main() -> int:
     print(f"\nKernel launches: {before} before, {after} after")
     print(f"PTX: {os.path.relpath(OUTPUT / 'layer.ptx')}, one kernel in versions:")
     for kernel in kernels:
-        print(f"  {kernel['name']}: {kernel['branch']}")
+        many = kernel.get("min_tokens")
+        print(f"  {kernel['name']}: {kernel['branch']}", end="")
+        print(f", from {many} tokens on" if many else "")
     print()
 
     results = [

@@ -146,7 +146,7 @@ LogicalResult Compilation::makeWrites() {
 LogicalResult Compilation::makeKernels() {
   if (failed(runStage([&](OpPassManager &pm) {
         buildLayoutPipeline(pm, request.options);
-        buildGPUPipeline(pm);
+        buildGPUPipeline(pm, request.options);
       })))
     return failure();
   return rejectRefusals();
@@ -211,8 +211,9 @@ FailureOr<std::string> Compilation::emitBinary() {
     return ptx;
   if (format == EmitFormat::Cubin)
     return emitCubin(nested, *ptx, request.target, request.ptxas);
-  if (failed(runStage(
-          [&](OpPassManager &pm) { buildGPUHostPipeline(pm, request.options); })))
+  if (failed(runStage([&](OpPassManager &pm) {
+        buildGPUHostPipeline(pm, request.options);
+      })))
     return failure();
   return emitHostFormat(nested);
 }

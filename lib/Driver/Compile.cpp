@@ -40,6 +40,11 @@ StringRef kvfuse::getVersion() {
   return "kvfuse " KVFUSE_VERSION ", LLVM " LLVM_VERSION_STRING;
 }
 
+/// What a block of threads is made of, and what it may be at most.
+static constexpr unsigned kWarpSize = 32, kMaxBlockSize = 1024;
+/// More tokens than this only make the code of a kernel longer.
+static constexpr unsigned kMaxTokensPerThread = 16;
+
 std::string kvfuse::completeRequest(CompileRequest &request) {
   bool onCPU = request.target == "cpu";
   if (!onCPU && !llvm::is_contained(getSupportedChips(), request.target))
@@ -58,6 +63,11 @@ std::string kvfuse::completeRequest(CompileRequest &request) {
     return "--header goes with --emit=obj and shared";
   if (request.optLevel > 3)
     return "expects -O0 to -O3";
+  if (request.options.blockSize % kWarpSize != 0 ||
+      request.options.blockSize > kMaxBlockSize)
+    return "--block-size is a multiple of 32, at most 1024";
+  if (request.options.tokensPerThread > kMaxTokensPerThread)
+    return "--tokens-per-thread is at most 16";
   return {};
 }
 

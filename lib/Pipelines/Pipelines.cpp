@@ -156,10 +156,14 @@ void kvfuse::buildLayoutPipeline(OpPassManager &pm,
   });
 }
 
-void kvfuse::buildGPUPipeline(OpPassManager &pm) {
+void kvfuse::buildGPUPipeline(OpPassManager &pm,
+                              const PipelineOptions &options) {
   addOnWrites(pm, [&](OpPassManager &nested) {
     nested.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
-    nested.addPass(createConvertKVToGPU());
+    ConvertKVToGPUOptions shape;
+    shape.blockSize = options.blockSize;
+    shape.tokensPerThread = options.tokensPerThread;
+    nested.addPass(createConvertKVToGPU(shape));
     nested.addPass(createCanonicalizerPass());
     nested.addPass(createCSEPass());
     // Sizes of temporaries have folded to sizes of arguments.
@@ -277,7 +281,7 @@ void kvfuse::registerPassesAndPipelines() {
     buildFusionPipeline(pm, options);
     buildBufferPipeline(pm, options);
     buildLayoutPipeline(pm, options);
-    buildGPUPipeline(pm);
+    buildGPUPipeline(pm, options);
   };
   PassPipelineRegistration<PipelineOptions>(
       "kvfuse-to-gpu",

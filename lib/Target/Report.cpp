@@ -244,10 +244,9 @@ static llvm::json::Object describeKernel(StringRef function, Launch &launch) {
     else
       arguments.push_back(*operand.argument);
   }
-  llvm::json::Object kernel{
-      {"name", launch.op.getKernelName().getValue()},
-      {"function", function},
-      {"arguments", std::move(arguments)}};
+  llvm::json::Object kernel{{"name", launch.op.getKernelName().getValue()},
+                            {"function", function},
+                            {"arguments", std::move(arguments)}};
   describeShape(launch.op, kernel);
   if (auto branch = launch.op->getAttrOfType<StringAttr>(kBranchAttr))
     kernel["branch"] = branch.getValue();

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._options import Fuse, Negative, Options, OutOfBounds
+from ._options import DependentLaunch, Fuse, Negative, Options, OutOfBounds
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +35,7 @@ def compile(
     negative: Negative | None = None,
     out_of_bounds: OutOfBounds | None = None,
     reserved_slot: int | None = None,
+    pdl: DependentLaunch | None = None,
     assume_disjoint: bool = False,
     assume_aligned: bool = False,
     unit_stride_only: bool = False,
@@ -62,6 +63,9 @@ def compile(
         the program mutates. MLIR text cannot say it and needs them, or "auto".
     negative, out_of_bounds, reserved_slot: what such slots mean, where that differs
         from the program (rules SX4 to SX6 of docs/semantics.md).
+    pdl: programmatic dependent launch, from sm_90 on. "off": kernel after kernel;
+        "late": the next kernel may start once the rows are stored; "early": at once,
+        and then it must itself wait before it reads the caches (rules SP1 to SP4).
     assume_disjoint, assume_aligned, unit_stride_only, no_versioning: as of
         docs/kvfuse-compile.md.
     count_branches: count which version of a kernel runs, for `Compiled.counters`.
@@ -84,6 +88,7 @@ def compile(
         negative=negative,
         out_of_bounds=out_of_bounds,
         reserved_slot=reserved_slot,
+        pdl=pdl,
         assume_disjoint=assume_disjoint,
         assume_aligned=assume_aligned,
         unit_stride_only=unit_stride_only,

@@ -11,6 +11,7 @@ from typing import Literal, get_args, get_type_hints
 Fuse = Literal["on", "off", "required"]
 Negative = Literal["wrap", "error", "skip", "undefined"]
 OutOfBounds = Literal["trap", "skip", "undefined"]
+DependentLaunch = Literal["off", "late", "early"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Options:
     mutates: the arguments that may be written in place (SM5), by number.
     torch_version: whose casts are meant (SC4), "2.13" or "2.11".
     reserved_slot: a slot id whose rows are not written (SX6).
+    pdl: when the kernel behind may start (SP3).
     """
 
     fuse: Fuse = "on"
@@ -28,6 +30,7 @@ class Options:
     negative: Negative | None = None
     out_of_bounds: OutOfBounds | None = None
     reserved_slot: int | None = None
+    pdl: DependentLaunch | None = None
     assume_disjoint: bool = False
     assume_aligned: bool = False
     unit_stride_only: bool = False

@@ -85,14 +85,20 @@ def test_report_counts_launches(compiler, tmp_path, name, output_type):
     assert fused["destinations"] == len(models.COMMITTED[name].order)
     # All versions but the last one have a condition.
     guarded = [guard.split(":")[0] for guard in fused["guards"]]
-    assert guarded == [kernel["branch"] for kernel in report["kernels"][:-1]]
+    versions = [k["branch"] for k in report["kernels"] if "min_tokens" not in k]
+    assert guarded == versions[:-1]
     assert function["refused"] == []
-    versions = [kernel["branch"] for kernel in report["kernels"]]
     assert len(set(versions)) == len(versions) <= 3
     assert versions[0].endswith(" bytes") and versions[-1] == "by element"
     for kernel in report["kernels"]:
         assert kernel["function"] == "main"
         assert kernel["grid"] == "tokens"
+        assert kernel["block_size"] % 32 == 0
+        assert kernel["blocks_per_token"] >= 1
+        # More tokens of a thread where there are many, of vectors.
+        assert kernel["tokens_per_thread"] == (2 if "min_tokens" in kernel else 1)
+        assert kernel["branch"] in versions
+    assert any("min_tokens" in kernel for kernel in report["kernels"])
 
 
 @pytest.mark.parametrize("output_type", TYPES)

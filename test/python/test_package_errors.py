@@ -90,7 +90,12 @@ def test_a_function_for_a_gpu_refuses_tensors_on_the_cpu():
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("fuse", "maybe"), ("negative", "clamp"), ("out_of_bounds", "wrap")],
+    [
+        ("fuse", "maybe"),
+        ("negative", "clamp"),
+        ("out_of_bounds", "wrap"),
+        ("pdl", "sometimes"),
+    ],
 )
 def test_unknown_values_of_options_are_errors(option, value, capfd):
     with pytest.raises(ValueError, match=f"{option}.*{value}"):

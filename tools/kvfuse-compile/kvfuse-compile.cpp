@@ -125,6 +125,24 @@ static cl::opt<bool> countBranches(
     "count-branches",
     cl::desc("Count which versions run, in the global kvfuse_branches"),
     cl::cat(category));
+static cl::opt<DependentLaunch> pdl(
+    "pdl", cl::desc("Dependent launch of kernels, from sm_90 on:"),
+    cl::values(clEnumValN(DependentLaunch::Off, "off", "kernel after kernel"),
+               clEnumValN(DependentLaunch::Late, "late",
+                          "the next may start once rows are stored"),
+               clEnumValN(DependentLaunch::Early, "early",
+                          "the next may start at once")),
+    cl::cat(category));
+static cl::opt<unsigned>
+    blockSize("block-size", cl::value_desc("threads"),
+              cl::desc("Most threads of a block of a write (default: as many "
+                       "as its rows have use for, up to 256)"),
+              cl::cat(category));
+static cl::opt<unsigned>
+    tokensPerThread("tokens-per-thread", cl::value_desc("count"),
+                    cl::desc("Tokens of a thread of a write (default: 1, in "
+                             "long steps 2)"),
+                    cl::cat(category));
 static cl::opt<char> optLevel("O", cl::Prefix, cl::init('2'),
                               cl::value_desc("level"),
                               cl::desc("Optimisation of host code, 0 to 3"),
@@ -150,6 +168,10 @@ static void readOptions(CompileRequest &request) {
   options.noVersioning = noVersioning;
   options.keepCallers = keepCallers;
   options.countBranches = countBranches;
+  if (pdl.getNumOccurrences() != 0)
+    options.pdl = pdl;
+  options.blockSize = blockSize;
+  options.tokensPerThread = tokensPerThread;
   request.target = target;
   if (emit.getNumOccurrences() != 0)
     request.emit = emit;

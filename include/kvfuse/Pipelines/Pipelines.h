@@ -93,6 +93,15 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                      "the next kernel may start once rows are stored"),
           clEnumValN(DependentLaunch::Early, "early",
                      "the next kernel may start at once"))};
+  Option<unsigned> blockSize{
+      *this, "block-size",
+      llvm::cl::desc("Most threads of a block of a write; 0: the model's "
+                     "choice"),
+      llvm::cl::init(0)};
+  Option<unsigned> tokensPerThread{
+      *this, "tokens-per-thread",
+      llvm::cl::desc("Tokens of a thread of a write; 0: the model's choice"),
+      llvm::cl::init(0)};
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("GPU to compile for, such as sm_90"),
                            llvm::cl::init("sm_90")};
@@ -123,7 +132,7 @@ void buildLayoutPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
 /// `module @kvfuse` on buffers to kernels and launches.
-void buildGPUPipeline(mlir::OpPassManager &pm);
+void buildGPUPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Kernels of `module @kvfuse` to the NVVM dialect, nothing else left in a
 /// `gpu.module`.

@@ -91,12 +91,13 @@ def test_launch_parameters(program, fuse, alignment):
         return
     (launch,) = launches
     name = launch.split()[1].rstrip(",")
-    assert launch.startswith(f"launch {name}, grid {TOKENS} 1 1, block 256 1 1:")
     (kernel,) = [
         kernel
         for kernel in json.loads(report_path(program).read_text())["kernels"]
         if kernel["name"] == name and kernel["function"] == "main"
     ]
+    shape = f"grid {TOKENS} 1 1, block {kernel['block_size']} 1 1"
+    assert launch.startswith(f"launch {name}, {shape}:")
     assert kernel["branch"] == ("by element" if alignment else "16 bytes")
     arguments = descriptors(TOKENS, alignment)
     expected = [number for i in kernel["arguments"] for number in arguments[i]]

@@ -255,7 +255,7 @@ def test_one_launch_and_no_copy(compiler, name):
         assert "memref.alloc" not in text
         assert "memref.copy" not in text
         # Nothing separates the layers: one launch writes all of them.
-        assert len(compiler.kernels(output)) == 1
+        assert len(compiler.launches(output)) == 1
 
 
 @pytest.mark.parametrize("fuse", ["on", "off"])

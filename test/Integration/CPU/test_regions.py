@@ -349,4 +349,4 @@ def test_kernels(compiler, name):
     text = output.read_text()
     assert "memref.alloc" not in text
     assert "memref.copy" not in text
-    assert len(compiler.kernels(output)) == program.kernels
+    assert len(compiler.launches(output)) == program.kernels

@@ -69,3 +69,7 @@ class Compiler:
     def kernels(self, output: pathlib.Path) -> list[dict]:
         """The kernels of an output of `compile`, as the report lists them."""
         return json.loads(report_path(output).read_text())["kernels"]
+
+    def launches(self, output: pathlib.Path) -> list[dict]:
+        """The same without those that are launched instead where tokens are many."""
+        return [k for k in self.kernels(output) if "min_tokens" not in k]

@@ -92,6 +92,14 @@ class Spec:
         return (self.pages, *place, self.head_dim)
 
 
+def comparable(pool: torch.Tensor) -> torch.Tensor:
+    """A copy on the CPU, in which the NaNs of an 8-bit float type are one NaN."""
+    copy = pool.cpu().clone()
+    if copy.dtype.is_floating_point and copy.itemsize == 1:
+        copy.view(torch.uint8)[copy.float().isnan()] = 0x7F
+    return copy
+
+
 @dataclasses.dataclass
 class Call:
     """The pools that own the bytes of the caches, and the arguments of a call."""
@@ -100,8 +108,11 @@ class Call:
     arguments: list[torch.Tensor]
 
     def bytes(self) -> list[torch.Tensor]:
-        """A copy of all bytes of the pools, on the CPU."""
-        return [pool.view(torch.uint8).cpu().clone() for pool in self.pools]
+        """A copy of all bytes of the pools, on the CPU.
+
+        The NaNs of fp8 pools are made one: values were cast to them (SC6).
+        """
+        return [comparable(pool).view(torch.uint8) for pool in self.pools]
 
     def set_rows(self, seed: int, scale: float = 1.0) -> None:
         """Other values in the rows, in place."""
