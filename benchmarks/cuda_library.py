@@ -11,6 +11,8 @@ import tempfile
 
 import torch
 
+from write_cases import NotMeasuredError
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -70,5 +72,5 @@ def flashinfer_append() -> CudaFunction:
     lists the folders of FlashInfer and of the CCCL that it brings."""
     folders = os.environ.get("FLASHINFER_INCLUDE")
     if not folders:
-        raise ValueError("FLASHINFER_INCLUDE does not say where its headers are")
+        raise NotMeasuredError("FLASHINFER_INCLUDE does not say where headers are")
     return load("flashinfer_append.cu", "append", tuple(folders.split(":")))

@@ -79,7 +79,8 @@ def draw(record: dict, path: pathlib.Path) -> None:
             panel.set_xscale("log", base=2)
             panel.set_yscale("log")
             panel.grid(alpha=0.3)
-    figure.supxlabel("tokens")
+    for panel in panels[-1]:
+        panel.set_xlabel("tokens")
     figure.supylabel("microseconds a layer")
     figure.suptitle(f"{record['machine']}, {record['date']}", fontsize="small")
     handles = {

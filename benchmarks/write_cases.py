@@ -12,6 +12,10 @@ LAYERS = 60
 FP8, BF16 = torch.float8_e4m3fn, torch.bfloat16
 
 
+class NotMeasuredError(Exception):
+    """A way of writing that cannot write a case, or is left out there."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A step of T tokens into pages of P tokens, H heads of K and V."""

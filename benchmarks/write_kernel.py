@@ -24,12 +24,20 @@ from collections.abc import Callable, Iterable, Mapping
 import torch
 import triton
 
+import kvfuse
 import record
 import write_bars
 import write_cases
-from write_cases import Case, Layer, make_layers
+from write_cases import Case, Layer, NotMeasuredError, make_layers
 from write_graphs import capture, check, expected_bytes, time_graphs
-from write_kvfuse import KVFUSE, SHAPES, Write
+from write_kvfuse import (
+    KVFUSE,
+    SHAPES,
+    Write,
+    compile_chain,
+    launch_shape,
+    require_vectors,
+)
 from write_peers import FLOORS, PEERS
 
 Makers = Mapping[str, Callable[[Case], Write]]
@@ -64,12 +72,13 @@ class Measurement:
         for name, make in makers.items():
             try:
                 write = make(case)
-            except ValueError:
-                continue
-            try:
                 graph = capture(self.layers, write)
                 if name not in FLOORS:
                     check(graph, self.layers, expected)
+                if name in KVFUSE:
+                    require_vectors(self._compiled(name))
+            except NotMeasuredError:
+                continue
             except Exception as error:  # noqa: BLE001, whatever a peer raises
                 self.failures[name] = f"{type(error).__name__}: {error}"
                 continue
@@ -82,11 +91,18 @@ class Measurement:
         figures = []
         for name, taken in alone.items():
             figure = {**self.case.fields(), "way": name, "us": taken / len(self.layers)}
+            if name in KVFUSE:
+                shape = launch_shape(self._compiled(name), self.case.tokens)
+                figure["blocks"], figure["block_size"] = shape[:2], shape[2]
             if name in between:
                 added = between[name] - between["nothing"]
                 figure["us_between"] = added / len(self.layers)
             figures.append(figure)
         return figures
+
+    def _compiled(self, name: str) -> kvfuse.Compiled:
+        """What the way `name` of KVFUSE calls."""
+        return compile_chain(self.case, name.removeprefix("kvfuse "))
 
     def _has_between(self) -> bool:
         return self.case.tokens <= MOST_TOKENS_BETWEEN

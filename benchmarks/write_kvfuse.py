@@ -19,6 +19,10 @@ Write = Callable[[Layer], None]
 MODES = ("off", "late", "early")
 
 
+#: The version of a kernel that the report names so.
+VECTORS = "16 bytes"
+
+
 def write_rows(cache: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) -> None:
     """Rows [T, H, D] into the pages of cache [B, H, P, D] at slots [T]."""
     page_size = cache.shape[2]
@@ -60,14 +64,25 @@ def kvfuse_write(case: Case, pdl: str) -> Write:
     return lambda layer: compiled(*layer.arguments())
 
 
+def require_vectors(compiled: kvfuse.Compiled) -> None:
+    """Raises if a version ran that moves less than 16 bytes at once."""
+    ran = {
+        version
+        for site in compiled.counters()["sites"]
+        for version, count in {**site["fused"], "apart": site["fallback"]}.items()
+        if count
+    }
+    if ran != {VECTORS}:
+        raise RuntimeError(f"expected the version {VECTORS}, ran {sorted(ran)}")
+
+
 def kernel_of(compiled: kvfuse.Compiled, tokens: int) -> dict:
     """What the report says of the kernel that writes `tokens` aligned rows."""
     return max(
         (
             kernel
             for kernel in compiled.report["kernels"]
-            if kernel.get("branch") == "16 bytes"
-            and kernel.get("min_tokens", 0) <= tokens
+            if kernel.get("branch") == VECTORS and kernel.get("min_tokens", 0) <= tokens
         ),
         key=lambda kernel: kernel.get("min_tokens", 0),
     )
@@ -88,11 +103,19 @@ class ShapedOptions(Options):
     tokens_per_thread: int | None = None
 
 
-def shaped_write(
-    case: Case, block_size: int | None, tokens_per_thread: int | None
-) -> Write:
+def shaped_write(case: Case, block_size: int, tokens_per_thread: int) -> Write:
     """kvfuse's write, with early dependent launch and a shape that is asked for."""
-    compiled = compile_chain(case, "early")
+    example = dataclasses.replace(case, tokens=4, pages=4)
+    function = _compile_shaped(example, block_size, tokens_per_thread)
+    return lambda layer: function(*layer.arguments())
+
+
+@functools.cache
+def _compile_shaped(
+    case: Case, block_size: int, tokens_per_thread: int
+) -> Callable[..., None]:
+    """The compiled chain as a TVM-FFI function."""
+    compiled = _compile_chain(case, "early")
     options = ShapedOptions(
         **dataclasses.asdict(compiled.options),
         block_size=block_size,
@@ -101,8 +124,7 @@ def shaped_write(
     output = _driver.compile(
         compiled.mlir("input"), target=compiled.target, emit="obj", options=options
     )
-    function = _driver.load(output.data)["main"]
-    return lambda layer: function(*layer.arguments())
+    return _driver.load(output.data)["main"]
 
 
 #: Name -> what makes it.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Other ways to write the caches, and floors, to compare the kernel with.
 
-Each function gives, for a case, what writes a layer; ValueError if it cannot.
+Each function gives, for a case, what writes a layer, or raises
+NotMeasuredError.
 """
 
 import functools
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 import cuda_library
-from write_cases import HEAD_DIM, Case, Layer, inductor_cases
+from write_cases import HEAD_DIM, Case, Layer, NotMeasuredError, inductor_cases
 from write_kvfuse import MODES, Write, chain_of, compile_chain, launch_shape
 
 
@@ -24,7 +25,7 @@ def eager_write(case: Case) -> Write:
 def inductor_write(case: Case, combo_kernels: bool) -> Write:
     """The chain compiled by Inductor, with all sizes known to it."""
     if case not in set(inductor_cases()):
-        raise ValueError("not measured: a compilation takes seconds")
+        raise NotMeasuredError("not measured: a compilation takes seconds")
     options = {"combo_kernels": combo_kernels}
     compiled = torch.compile(chain_of(case), options=options, dynamic=False)
     return lambda layer: compiled(*layer.arguments())
@@ -52,7 +53,7 @@ def flashinfer_write(case: Case) -> Write:
     """FlashInfer's append of K and V, each token a request of its own: its page and
     its position there are computed ahead of time."""
     if case.has_index or case.dtype != torch.bfloat16:
-        raise ValueError("the kernel writes bf16 K and V only")
+        raise NotMeasuredError("the kernel writes bf16 K and V only")
     append = cuda_library.flashinfer_append()
     requests = torch.arange(case.tokens + 1, dtype=torch.int32, device="cuda")
     places: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
