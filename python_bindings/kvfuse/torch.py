@@ -139,7 +139,8 @@ def enable(**options: Any) -> None:
     """Has Inductor fuse the cache writes of all graphs that it compiles from now on.
 
     `options` are those of `kvfuse.compile`: fuse, negative, out_of_bounds,
-    reserved_slot, assume_disjoint, assume_aligned, unit_stride_only, no_versioning.
+    reserved_slot, pdl, assume_disjoint, assume_aligned, unit_stride_only,
+    no_versioning.
     A pass that was configured before runs first.
     """
     global _statistics

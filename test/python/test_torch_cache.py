@@ -75,13 +75,13 @@ def test_identity_follows_options_and_other_passes(configured):
     """Inductor keeps apart what different passes made."""
     seen = set()
     for other in (None, Other("a"), Other("b")):
-        for options in ({}, {"fuse": "off"}, {"reserved_slot": 3}):
+        for options in ({}, {"fuse": "off"}, {"reserved_slot": 3}, {"pdl": "off"}):
             configured.post_grad_custom_pre_pass = other
             kvfuse.torch.enable(**options)
             made = configured.post_grad_custom_pre_pass
             assert made.uuid() == made.uuid()
             seen.add(made.uuid())
-    assert len(seen) == 9
+    assert len(seen) == 12
     # What has no identity is not kept.
     configured.post_grad_custom_pre_pass = Other(None)
     kvfuse.torch.enable()
@@ -104,3 +104,5 @@ def test_enable_chains_and_disable_restores(configured):
 def test_unknown_options_are_named():
     with pytest.raises(TypeError, match="page_size"):
         kvfuse.torch.enable(page_size=3)
+    with pytest.raises(ValueError, match="pdl.*sometimes"):
+        kvfuse.torch.enable(pdl="sometimes")

@@ -17,7 +17,7 @@ import torch
 from copy_kernels import CopyKernels
 from external_writes import ExternalWrite
 from kvfuse_testing import paged_writes
-from kvfuse_testing.paged_writes import Spec, assert_same, choose_slots, make_call
+from kvfuse_testing.paged_writes import Spec, choose_slots, make_call
 
 pytestmark = pytest.mark.skipif(
     torch.cuda.is_available() and torch.cuda.get_device_capability() < (9, 0),
