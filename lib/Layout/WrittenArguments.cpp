@@ -10,6 +10,7 @@
 #include "kvfuse/Dialect/KV/Analysis/DistinctBuffers.h"
 #include "kvfuse/Dialect/KV/IR/KV.h"
 #include "mlir/Analysis/AliasAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 
@@ -110,6 +111,21 @@ static bool mayWriteMemRef(Operation *op,
           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>));
 }
 
+/// What `value` may be a view of, one of them being picked by a select; null if
+/// that is not known.
+static SmallVector<Value> getBases(Value value) {
+  auto memref = dyn_cast_or_null<MemrefValue>(value);
+  if (!memref)
+    return {Value()};
+  Value base = memref::skipViewLikeOps(memref);
+  auto select = base.getDefiningOp<arith::SelectOp>();
+  if (!select)
+    return {base};
+  SmallVector<Value> bases = getBases(select.getTrueValue());
+  llvm::append_range(bases, getBases(select.getFalseValue()));
+  return bases;
+}
+
 /// The arguments of `kernel` that it writes. A write to what is no view of one
 /// may be to any.
 static llvm::BitVector getWrittenArguments(gpu::GPUFuncOp kernel) {
@@ -120,14 +136,13 @@ static llvm::BitVector getWrittenArguments(gpu::GPUFuncOp kernel) {
     for (const MemoryEffects::EffectInstance &effect : effects) {
       if (!mayWriteMemRef(op, effect))
         continue;
-      auto memref = dyn_cast_or_null<MemrefValue>(effect.getValue());
-      auto base = memref
-                      ? dyn_cast<BlockArgument>(memref::skipViewLikeOps(memref))
-                      : BlockArgument();
-      if (base && base.getOwner() == &kernel.front())
-        written.set(base.getArgNumber());
-      else
-        written.set();
+      for (Value base : getBases(effect.getValue())) {
+        auto argument = dyn_cast_or_null<BlockArgument>(base);
+        if (argument && argument.getOwner() == &kernel.front())
+          written.set(argument.getArgNumber());
+        else
+          written.set();
+      }
     }
   });
   return written;

@@ -113,18 +113,23 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
     grid.push_back(createSize(b, write.getIndices().front(), dim));
   Value tokens = createProduct(b, grid);
   LaunchShapes shapes = chooseShapes(write, options);
-  if (!shapes.areSame()) {
+  auto launch = [&](const LaunchShape &shape) {
+    return launchWrite(kernels, write, inputs, b, shape, tokens);
+  };
+  if (shapes.areSame()) {
+    launch(shapes.few);
+  } else {
     Value areFew = arith::CmpIOp::create(
         b, arith::CmpIPredicate::ult, tokens,
         arith::ConstantIndexOp::create(b, shapes.manyTokens));
     auto choice = scf::IfOp::create(b, areFew, /*withElseRegion=*/true);
     choice->setAttr(kVersionsAttr, b.getUnitAttr());
-    b.setInsertionPointToStart(choice.elseBlock());
-    launchWrite(kernels, write, inputs, b, shapes.many, tokens)
-        ->setAttr(kMinTokensAttr, b.getI64IntegerAttr(shapes.manyTokens));
     b.setInsertionPointToStart(choice.thenBlock());
+    launch(shapes.few);
+    b.setInsertionPointToStart(choice.elseBlock());
+    launch(shapes.many)
+        ->setAttr(kMinTokensAttr, b.getI64IntegerAttr(shapes.manyTokens));
   }
-  launchWrite(kernels, write, inputs, b, shapes.few, tokens);
   write.erase();
 }
 

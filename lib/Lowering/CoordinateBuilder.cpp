@@ -22,88 +22,101 @@ Value kvfuse::createAnd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::AndIOp::create(b, lhs, rhs);
 }
 
-bool CoordinateBuilder::dependsOnRow(unsigned i, unsigned dim) {
-  AffineExpr expr = write.getMap(i).getResult(dim);
-  for (unsigned row = 0, e = write.getRowRank(i); row < e; ++row)
-    if (expr.isFunctionOfDim(write.getRowDim(row)))
-      return true;
-  return false;
-}
-
-bool CoordinateBuilder::mayNeedWrap(unsigned i, unsigned dim) {
+bool CoordinateBuilder::mayNeedWrap(unsigned dim) {
   return write.getNegative() == NegativePolicy::wrap &&
          write.needsBoundsCheck(i, dim) && write.mayBeNegative(i, dim);
 }
 
-bool CoordinateBuilder::needsTest(unsigned i, unsigned dim) {
+bool CoordinateBuilder::needsTest(unsigned dim) {
   return write.getOutOfBounds() != BoundsPolicy::undefined &&
          write.needsBoundsCheck(i, dim);
 }
 
-Value CoordinateBuilder::applyMap(ImplicitLocOpBuilder &b, unsigned i,
-                                  unsigned dim, ValueRange rows) {
-  SmallVector<Value> operands(token);
-  if (rows.empty())
-    operands.append(write.getRowRank(i), token.front()); // not used
-  else
-    llvm::append_range(operands, rows);
-  AffineMap map = write.getMap(i).getSubMap({dim});
-  return b.createOrFold<affine::AffineApplyOp>(map, operands);
+/// The power of two that `expr` is divided by, as its last step, or 0.
+static int64_t getShift(AffineExpr expr) {
+  auto divisor = expr.getKind() == AffineExprKind::FloorDiv
+                     ? dyn_cast<AffineConstantExpr>(
+                           cast<AffineBinaryOpExpr>(expr).getRHS())
+                     : AffineConstantExpr();
+  return divisor && llvm::isPowerOf2_64(divisor.getValue())
+             ? llvm::Log2_64(divisor.getValue())
+             : 0;
 }
 
-Value CoordinateBuilder::wrap(ImplicitLocOpBuilder &b, unsigned i, unsigned dim,
+Value CoordinateBuilder::applyMap(ImplicitLocOpBuilder &b, unsigned dim,
+                                  ValueRange rows) {
+  SmallVector<Value> operands(token);
+  llvm::append_range(operands, rows);
+  AffineMap map = write.getMap(i).getSubMap({dim});
+  // SX2: a shift rounds down, too. Nobody would make one of the comparisons
+  // around a division that affine.apply is lowered to.
+  int64_t shift = getShift(map.getResult(0));
+  if (shift != 0)
+    map = AffineMap::get(map.getNumDims(), map.getNumSymbols(),
+                         cast<AffineBinaryOpExpr>(map.getResult(0)).getLHS());
+  Value applied = b.createOrFold<affine::AffineApplyOp>(map, operands);
+  if (shift == 0)
+    return applied;
+  return arith::ShRSIOp::create(b, applied,
+                                arith::ConstantIndexOp::create(b, shift));
+}
+
+Value CoordinateBuilder::wrap(ImplicitLocOpBuilder &b, unsigned dim,
                               Value coordinate) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value isNegative =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, coordinate, zero);
   Value wrapped =
-      arith::AddIOp::create(b, coordinate, createSize(b, dests[i], dim));
+      arith::AddIOp::create(b, coordinate, createSize(b, dest.cache, dim));
   return arith::SelectOp::create(b, isNegative, wrapped, coordinate);
 }
 
 /// One unsigned comparison covers negative coordinates too.
-Value CoordinateBuilder::isInBounds(ImplicitLocOpBuilder &b, unsigned i,
-                                    unsigned dim, Value coordinate) {
+Value CoordinateBuilder::isInBounds(ImplicitLocOpBuilder &b, unsigned dim,
+                                    Value coordinate) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate,
-                               createSize(b, dests[i], dim));
+                               createSize(b, dest.cache, dim));
 }
 
-Value CoordinateBuilder::locate(ImplicitLocOpBuilder &b, unsigned i,
-                                ValueRange rows, MutableArrayRef<Value> place,
-                                Value inBounds) {
-  Value isHere;
+std::string CoordinateBuilder::nameDestination() {
+  if (dest.first == dest.last)
+    return "destination " + std::to_string(dest.first);
+  return "one of destinations " + std::to_string(dest.first) + " to " +
+         std::to_string(dest.last);
+}
+
+Value CoordinateBuilder::locate(ImplicitLocOpBuilder &b, ValueRange rows,
+                                MutableArrayRef<Value> place) {
+  Value inBounds;
   for (auto [dim, coordinate] : llvm::enumerate(place)) {
-    if (coordinate || (rows.empty() && dependsOnRow(i, dim)))
+    if (coordinate)
       continue;
-    coordinate = applyMap(b, i, dim, rows);
-    if (mayNeedWrap(i, dim))
-      coordinate = wrap(b, i, dim, coordinate);
-    if (needsTest(i, dim))
-      isHere = createAnd(b, isHere, isInBounds(b, i, dim, coordinate));
+    coordinate = applyMap(b, dim, rows);
+    if (mayNeedWrap(dim))
+      coordinate = wrap(b, dim, coordinate);
+    if (needsTest(dim))
+      inBounds = createAnd(b, inBounds, isInBounds(b, dim, coordinate));
   }
-  if (isHere && write.getOutOfBounds() == BoundsPolicy::trap)
-    cf::AssertOp::create(b, isHere,
-                         "SX5: index out of bounds in destination " +
-                             std::to_string(i));
-  return createAnd(b, inBounds, isHere);
+  if (inBounds && write.getOutOfBounds() == BoundsPolicy::trap)
+    cf::AssertOp::create(b, inBounds,
+                         "SX5: index out of bounds in " + nameDestination());
+  return inBounds;
 }
 
-Value CoordinateBuilder::applyLast(ImplicitLocOpBuilder &b, unsigned i,
-                                   ValueRange rows) {
-  return applyMap(b, i, write.getDestType(i).getRank() - 1, rows);
+Value CoordinateBuilder::applyLast(ImplicitLocOpBuilder &b, ValueRange rows) {
+  return applyMap(b, write.getDestType(i).getRank() - 1, rows);
 }
 
-Value CoordinateBuilder::buildInBounds(ImplicitLocOpBuilder &b, unsigned i,
-                                       Value first, int64_t count) {
+Value CoordinateBuilder::buildInBounds(ImplicitLocOpBuilder &b, Value first,
+                                       int64_t count) {
   unsigned dim = write.getDestType(i).getRank() - 1;
-  if (needsTest(i, dim)) {
+  if (needsTest(dim)) {
     // The sum may overflow only where the first test fails.
     Value last = arith::AddIOp::create(
         b, first, arith::ConstantIndexOp::create(b, count - 1));
-    return createAnd(b, isInBounds(b, i, dim, first),
-                     isInBounds(b, i, dim, last));
+    return createAnd(b, isInBounds(b, dim, first), isInBounds(b, dim, last));
   }
-  if (!mayNeedWrap(i, dim))
+  if (!mayNeedWrap(dim))
     return {};
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, first,
                                arith::ConstantIndexOp::create(b, 0));

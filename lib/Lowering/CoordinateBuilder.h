@@ -13,50 +13,56 @@
 
 namespace kvfuse {
 
-/// Emits the coordinates in the caches of a write, wrapped (SX4) and tested
+/// A destination of a write in the kernel. It stands for destinations `first`
+/// to `last`, which are alike but for the memory, and of which a thread has
+/// one.
+struct Destination {
+  unsigned first, last;
+  mlir::Value cache, values;
+  /// Extents of the row coordinates, groups along each of them, and in all.
+  llvm::SmallVector<mlir::Value> extents, groupCounts;
+  mlir::Value numGroups;
+};
+
+/// Emits the coordinates in one cache of a write, wrapped (SX4) and tested
 /// (SX5), for one token. All arithmetic is in 64 bits.
 class CoordinateBuilder {
 public:
-  /// `dests` are the caches in the kernel, `grid` is the token and `slots` its
-  /// index values, of type `index`.
-  CoordinateBuilder(mlir::kv::WriteOp write, mlir::ValueRange dests,
+  /// `grid` is the token and `slots` are its index values, of type `index`.
+  CoordinateBuilder(mlir::kv::WriteOp write, const Destination &dest,
                     mlir::ValueRange grid, mlir::ValueRange slots)
-      : write(write), dests(dests), token(grid) {
+      : write(write), dest(dest), i(dest.first), token(grid) {
     llvm::append_range(token, slots);
   }
 
-  /// Fills in those of the first coordinates of destination `i` that are null
-  /// in `place`: all from the row coordinates `rows`, or, where `rows` is
-  /// empty, those that do not depend on the row. Traps under that policy.
-  /// Returns whether `inBounds` holds and what was filled in is in bounds; null
-  /// stands for true.
-  mlir::Value locate(mlir::ImplicitLocOpBuilder &b, unsigned i,
-                     mlir::ValueRange rows,
-                     llvm::MutableArrayRef<mlir::Value> place,
-                     mlir::Value inBounds);
+  /// Fills in those of the first coordinates that are null in `place`, of the
+  /// element at the row coordinates `rows`. Traps under that policy. Returns
+  /// whether what was filled in is in bounds; null stands for true.
+  mlir::Value locate(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange rows,
+                     llvm::MutableArrayRef<mlir::Value> place);
 
-  /// The last coordinate of destination `i`, not wrapped.
-  mlir::Value applyLast(mlir::ImplicitLocOpBuilder &b, unsigned i,
-                        mlir::ValueRange rows);
+  /// The last coordinate, not wrapped.
+  mlir::Value applyLast(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange rows);
 
-  /// Are `count` coordinates from `first` on, each the last one of destination
-  /// `i`, in bounds without wrapping? Null if that needs no test.
-  mlir::Value buildInBounds(mlir::ImplicitLocOpBuilder &b, unsigned i,
-                            mlir::Value first, int64_t count);
+  /// Are `count` coordinates from `first` on, each the last one, in bounds
+  /// without wrapping? Null if that needs no test.
+  mlir::Value buildInBounds(mlir::ImplicitLocOpBuilder &b, mlir::Value first,
+                            int64_t count);
 
 private:
-  mlir::Value applyMap(mlir::ImplicitLocOpBuilder &b, unsigned i, unsigned dim,
+  mlir::Value applyMap(mlir::ImplicitLocOpBuilder &b, unsigned dim,
                        mlir::ValueRange rows);
-  mlir::Value wrap(mlir::ImplicitLocOpBuilder &b, unsigned i, unsigned dim,
+  mlir::Value wrap(mlir::ImplicitLocOpBuilder &b, unsigned dim,
                    mlir::Value coordinate);
-  mlir::Value isInBounds(mlir::ImplicitLocOpBuilder &b, unsigned i,
-                         unsigned dim, mlir::Value coordinate);
-  bool dependsOnRow(unsigned i, unsigned dim);
-  bool mayNeedWrap(unsigned i, unsigned dim);
-  bool needsTest(unsigned i, unsigned dim);
+  mlir::Value isInBounds(mlir::ImplicitLocOpBuilder &b, unsigned dim,
+                         mlir::Value coordinate);
+  std::string nameDestination();
+  bool mayNeedWrap(unsigned dim);
+  bool needsTest(unsigned dim);
 
   mlir::kv::WriteOp write;
-  llvm::SmallVector<mlir::Value> dests;
+  const Destination &dest;
+  unsigned i;
   /// What a map takes before the row coordinates.
   llvm::SmallVector<mlir::Value> token;
 };

@@ -154,18 +154,13 @@ SmallVector<Value> kvfuse::createGroupCounts(ImplicitLocOpBuilder &b,
   return counts;
 }
 
-Value kvfuse::createThread(ImplicitLocOpBuilder &b, gpu::Dimension dim) {
-  Value block = gpu::BlockIdOp::create(b, dim);
-  Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  return arith::AddIOp::create(b, arith::MulIOp::create(b, block, size),
-                               gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-}
-
 scf::ForOp kvfuse::createThreadLoop(ImplicitLocOpBuilder &b, gpu::Dimension dim,
                                     Value total) {
-  Value start = createThread(b, dim);
+  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  Value start = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, gpu::BlockIdOp::create(b, dim), blockSize),
+      gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value step =
-      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim),
-                            gpu::BlockDimOp::create(b, gpu::Dimension::x));
+      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim), blockSize);
   return scf::ForOp::create(b, start, total, step);
 }

@@ -78,9 +78,6 @@ llvm::SmallVector<mlir::Value> createGroupCounts(mlir::ImplicitLocOpBuilder &b,
                                                  mlir::kv::WriteOp write,
                                                  unsigned i,
                                                  mlir::ValueRange extents);
-/// The number of the thread along `dim` of the grid and x of the block.
-mlir::Value createThread(mlir::ImplicitLocOpBuilder &b,
-                         mlir::gpu::Dimension dim);
 /// for (e = thread; e < total; e += threads), over the threads of all blocks of
 /// grid dimension `dim`.
 mlir::scf::ForOp createThreadLoop(mlir::ImplicitLocOpBuilder &b,

@@ -36,6 +36,14 @@ static std::optional<int64_t> countGroups(WriteOp write) {
   return total;
 }
 
+/// Tokens, if the types say how many.
+static std::optional<int64_t> countTokens(WriteOp write) {
+  auto type = cast<MemRefType>(write.getIndices().front().getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements();
+}
+
 static bool hasVectors(WriteOp write) {
   for (unsigned i = 0; i < write.getNumDests(); ++i)
     if (write.getAccess(i) == 1)
@@ -59,8 +67,12 @@ LaunchShapes kvfuse::chooseShapes(WriteOp write,
   if (options.tokensPerThread) {
     few.tokensPerThread = shapes.many.tokensPerThread = options.tokensPerThread;
   } else if (few.blocksPerToken && hasVectors(write)) {
-    shapes.many.tokensPerThread = 2;
     shapes.manyTokens = llvm::divideCeil(kManyGroups, *groups);
+    std::optional<int64_t> tokens = countTokens(write);
+    if (!tokens || *tokens >= shapes.manyTokens)
+      shapes.many.tokensPerThread = 2;
+    if (tokens)
+      few = shapes.many;
   }
   return shapes;
 }

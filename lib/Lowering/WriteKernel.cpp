@@ -7,25 +7,29 @@
 // and grid y, have the groups of elements of its rows, those of destination 0
 // first.
 //
-// A group is what one access moves: `WriteOp::getAccess` elements along the
-// last row coordinate, a vector. Where a group does not lie in its row as a
-// whole, or not in the cache without wrapping, its elements are moved one by
-// one.
-//
 // Short steps wait for memory, not for arithmetic. So a thread first picks its
 // destination, then loads the group and the slot one right after the other, and
-// only then computes with the slot: the two latencies pass side by side.
+// only then computes with the slot: the two latencies pass side by side. Among
+// destinations that are alike, such as K and V of a layer, it picks by selects,
+// not by a branch.
+//
+// What is loaded before it is known whether the token is written is in bounds
+// all the same. A token that does not exist is replaced by the last one, and
+// there is one: nothing is launched without tokens (SX9). The grid is the shape
+// of the slots and of the mask, and the values have at least as many tokens
+// (SX10, tested on the host), whatever their slots say, padding included. A
+// group is loaded early only if all groups of its row are whole.
 //
 //===----------------------------------------------------------------------===//
 
-#include "CoordinateBuilder.h"
 #include "KernelTable.h"
+#include "RowWriter.h"
 #include "kvfuse/Lowering/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::kv;
@@ -42,14 +46,12 @@ public:
     indices = llvm::map_to_vector(write.getIndices(), map);
     if (write.getMask())
       mask = map(write.getMask());
-    dests = llvm::map_to_vector(write.getDests(), map);
-    values = llvm::map_to_vector(write.getValues(), map);
+    for (unsigned i = 0; i < write.getNumDests(); ++i)
+      addDestination(i, map(write.getDests()[i]), map(write.getValues()[i]));
   }
 
   void build() {
     placeTokens();
-    for (unsigned i = 0; i < write.getNumDests(); ++i)
-      prepareDestination(i);
     buildWalk();
     gpu::ReturnOp::create(b);
   }
@@ -62,14 +64,6 @@ private:
     Value exists;
   };
 
-  /// What is known of the rows of a destination.
-  struct Destination {
-    SmallVector<Value> extents;
-    /// Groups along each row coordinate, and in all.
-    SmallVector<Value> groupCounts;
-    Value numGroups;
-  };
-
   void placeTokens() {
     SmallVector<Value> sizes;
     for (unsigned dim = 0; dim < write.getGridRank(); ++dim)
@@ -79,14 +73,13 @@ private:
       tokens.front().grid = delinearize(b, block, sizes);
       return;
     }
-    auto constant = [&](int64_t value) {
-      return arith::ConstantIndexOp::create(b, value);
-    };
     Value count = createProduct(b, sizes);
-    Value last = arith::SubIOp::create(b, count, constant(1));
-    Value first = arith::MulIOp::create(b, block, constant(tokens.size()));
-    for (auto [i, token] : llvm::enumerate(tokens)) {
-      Value linear = arith::AddIOp::create(b, first, constant(i));
+    Value last = arith::SubIOp::create(b, count, createConstant(1));
+    Value first =
+        arith::MulIOp::create(b, block, createConstant(tokens.size()));
+    tokens.front().grid = delinearize(b, first, sizes);
+    for (auto [i, token] : llvm::drop_begin(llvm::enumerate(tokens))) {
+      Value linear = arith::AddIOp::create(b, first, createConstant(i));
       token.exists =
           arith::CmpIOp::create(b, arith::CmpIPredicate::ult, linear, count);
       linear = arith::MinUIOp::create(b, linear, last);
@@ -94,47 +87,35 @@ private:
     }
   }
 
-  /// SX1: an index value is widened, with its sign, before any arithmetic.
-  Value loadIndex(Value index, const Token &token) {
-    Value slot = memref::LoadOp::create(b, index, token.grid);
-    if (slot.getType().isInteger(64))
-      return slot;
-    return arith::ExtSIOp::create(b, b.getI64Type(), slot);
+  Value createConstant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
   }
 
-  /// Is the token written at all? Null if nothing says otherwise.
-  Value buildActive(const Token &token, ValueRange slots) {
-    Value active = token.exists;
-    if (mask)
-      active =
-          createAnd(b, active, memref::LoadOp::create(b, mask, token.grid));
-    if (write.hasWhere()) {
-      Value where =
-          cloneRegion(b, write.getWhere().front(), slots, kernel.mapping);
-      active = createAnd(b, active, where);
-    }
-    return active;
-  }
-
-  void prepareDestination(unsigned i) {
-    Destination dest;
-    dest.extents = createRowExtents(b, write, i, dests[i], values[i]);
+  void addDestination(unsigned i, Value cache, Value values) {
+    Destination dest{i, i, cache, values, {}, {}, {}};
+    dest.extents = createRowExtents(b, write, i, cache, values);
     dest.groupCounts = createGroupCounts(b, write, i, dest.extents);
     dest.numGroups = createProduct(b, dest.groupCounts);
     destinations.push_back(std::move(dest));
   }
 
+  /// Groups of destinations `begin` to `end`, that one excluded.
+  Value countGroups(unsigned begin, unsigned end) {
+    Value total = destinations[begin].numGroups;
+    for (unsigned i = begin + 1; i < end; ++i)
+      total = b.createOrFold<arith::AddIOp>(total, destinations[i].numGroups);
+    return total;
+  }
+
   /// Puts the groups of all rows, each thread its own; where it is not known
   /// that there are enough threads, for (g = thread; g < groups; g += threads).
   void buildWalk() {
-    Value total = destinations.front().numGroups;
-    for (Destination &dest : llvm::drop_begin(destinations))
-      total = b.createOrFold<arith::AddIOp>(total, dest.numGroups);
+    Value total = countGroups(0, destinations.size());
     OpBuilder::InsertionGuard guard(b);
     if (shape.blocksPerToken) {
-      Value thread = createThread(b, gpu::Dimension::y);
-      enterIf(
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread, total));
+      Value thread = createThread(*shape.blocksPerToken);
+      enterIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
+                                       total));
       return buildGroup(0, thread);
     }
     scf::ForOp loop = createThreadLoop(b, gpu::Dimension::y, total);
@@ -142,167 +123,98 @@ private:
     buildGroup(0, loop.getInductionVar());
   }
 
+  /// The number of the thread among those of a token, which has `blocks`.
+  Value createThread(int64_t blocks) {
+    Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+    if (blocks == 1)
+      return thread;
+    Value block = gpu::BlockIdOp::create(b, gpu::Dimension::y);
+    return arith::AddIOp::create(
+        b, arith::MulIOp::create(b, block, createConstant(shape.blockSize)),
+        thread);
+  }
+
   /// Puts group `group` of the rows of destinations `i` and up.
   void buildGroup(unsigned i, Value group) {
-    if (i + 1 == write.getNumDests())
-      return putGroup(i, group);
-    Value here = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, group,
-                                       destinations[i].numGroups);
+    unsigned end = i + 1;
+    while (end < destinations.size() && areAlike(i, end))
+      ++end;
+    if (end == destinations.size())
+      return putGroup(i, end, group);
+    Value count = countGroups(i, end);
+    Value here =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, group, count);
     auto choice = scf::IfOp::create(b, here, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
-    putGroup(i, group);
+    putGroup(i, end, group);
     b.setInsertionPointToStart(choice.elseBlock());
-    Value rest =
-        arith::SubIOp::create(b, group, destinations[i].numGroups).getResult();
-    buildGroup(i + 1, rest);
+    buildGroup(end, arith::SubIOp::create(b, group, count));
   }
 
-  void putGroup(unsigned i, Value group) {
-    SmallVector<Value> rows =
-        delinearize(b, group, destinations[i].groupCounts);
-    if (write.getAccess(i) != 1)
-      rows.back() = arith::MulIOp::create(b, rows.back(), createAccess(i));
-    SmallVector<Value> loaded;
-    SmallVector<SmallVector<Value>> slots;
-    for (const Token &token : tokens) {
-      loaded.push_back(load(i, token, rows));
-      slots.push_back(llvm::map_to_vector(
-          indices, [&](Value index) { return loadIndex(index, token); }));
+  /// Does the same code serve destinations `i` and `j`, on other memory?
+  bool areAlike(unsigned i, unsigned j) {
+    return getConstantIntValue(destinations[i].numGroups) &&
+           write.getDestType(i) == write.getDestType(j) &&
+           write.getValueType(i) == write.getValueType(j) &&
+           write.getMap(i) == write.getMap(j) &&
+           write.getOrder(i) == write.getOrder(j) &&
+           write.getAccess(i) == write.getAccess(j) &&
+           OperationEquivalence::isRegionEquivalentTo(
+               write.getBody(i).getParent(), write.getBody(j).getParent(),
+               OperationEquivalence::IgnoreLocations);
+  }
+
+  /// Puts group `group` of destinations `begin` to `end`, that one excluded,
+  /// which are alike, and so have equal, known extents.
+  void putGroup(unsigned begin, unsigned end, Value group) {
+    Destination picked = destinations[begin];
+    if (begin + 1 == end)
+      return putGroup(picked, group);
+    picked.last = end - 1;
+    for (unsigned i = begin + 1; i < end; ++i) {
+      Value isBehind = arith::CmpIOp::create(b, arith::CmpIPredicate::uge,
+                                             group, countGroups(begin, i));
+      auto pick = [&](Value behind, Value &value) {
+        value = arith::SelectOp::create(b, isBehind, behind, value);
+      };
+      pick(destinations[i].cache, picked.cache);
+      pick(destinations[i].values, picked.values);
     }
-    for (auto [token, values, read] : llvm::zip_equal(tokens, loaded, slots))
-      store(i, token, rows, values, read);
+    putGroup(picked, arith::RemUIOp::create(b, group, picked.numGroups));
   }
 
-  /// The group at `rows` of the values, or null if that need not lie in its row
-  /// as a whole.
-  Value load(unsigned i, const Token &token, ValueRange rows) {
-    SmallVector<Value> source = getSource(i, token, rows);
-    if (write.getAccess(i) == 1)
-      return memref::LoadOp::create(b, values[i], source);
-    return hasWholeGroups(i) ? loadVector(i, source) : Value();
+  /// Arguments are aligned to their elements, which LLVM does not take for
+  /// granted.
+  Value loadIndex(Value index, const Token &token) {
+    unsigned width = cast<MemRefType>(index.getType()).getElementTypeBitWidth();
+    return memref::LoadOp::create(b, index, token.grid, /*nontemporal=*/false,
+                                  llvm::Align(width / 8));
   }
 
-  void store(unsigned i, const Token &token, ValueRange rows, Value loaded,
-             SmallVector<Value> slots) {
-    OpBuilder::InsertionGuard guard(b);
-    enterIf(buildActive(token, slots));
-    for (Value &slot : slots)
-      slot = arith::IndexCastOp::create(b, b.getIndexType(), slot);
-    CoordinateBuilder coordinates(write, dests, token.grid, slots);
-    SmallVector<Value> place(write.getDestType(i).getRank());
-    if (write.getAccess(i) == 1) {
-      enterIf(coordinates.locate(b, i, rows, place, {}));
-      return storeElement(i, loaded, place);
-    }
-
-    enterIf(
-        coordinates.locate(b, i, rows, MutableArrayRef(place).drop_back(), {}));
-    Value last = coordinates.applyLast(b, i, rows);
-    Value isWhole =
-        createAnd(b, buildInRow(i, rows.back()),
-                  coordinates.buildInBounds(b, i, last, write.getAccess(i)));
-    if (isWhole) {
-      auto choice = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
-      b.setInsertionPointToStart(choice.elseBlock());
-      putElements(i, token, rows, place, coordinates);
-      b.setInsertionPointToStart(choice.thenBlock());
-    }
-    place.back() = last;
-    if (!loaded)
-      loaded = loadVector(i, getSource(i, token, rows));
-    storeVector(i, loaded, place);
-  }
-
-  Value createAccess(unsigned i) {
-    return arith::ConstantIndexOp::create(b, write.getAccess(i));
-  }
-
-  /// Do rows of destination `i` consist of whole groups, as far as is known?
-  bool hasWholeGroups(unsigned i) {
-    int64_t extent = write.getStaticRowExtent(i, write.getRowRank(i) - 1);
-    return !ShapedType::isDynamic(extent) && extent % write.getAccess(i) == 0;
-  }
-
-  /// Does the group that starts at `first` lie in its row? Null if it must.
-  Value buildInRow(unsigned i, Value first) {
-    if (hasWholeGroups(i))
-      return {};
-    Value end = arith::AddIOp::create(b, first, createAccess(i));
-    Value extent = destinations[i].extents.back();
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, end, extent);
-  }
-
-  /// Puts those elements, one by one, of the group at `rows` that are in the
-  /// row. `known` has all coordinates but the last.
-  void putElements(unsigned i, const Token &token, SmallVector<Value> rows,
-                   ArrayRef<Value> known, CoordinateBuilder &coordinates) {
-    Value end = arith::AddIOp::create(b, rows.back(), createAccess(i));
-    if (!hasWholeGroups(i))
-      end = arith::MinUIOp::create(b, end, destinations[i].extents.back());
-    auto loop = scf::ForOp::create(b, rows.back(), end,
-                                   arith::ConstantIndexOp::create(b, 1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    rows.back() = loop.getInductionVar();
-    SmallVector<Value> place(known);
-    enterIf(coordinates.locate(b, i, rows, place, {}));
-    storeElement(
-        i, memref::LoadOp::create(b, values[i], getSource(i, token, rows)),
-        place);
-  }
-
-  void storeElement(unsigned i, Value element, ValueRange place) {
-    Value stored = cloneRegion(b, write.getBody(i), element, kernel.mapping);
-    memref::StoreOp::create(b, stored, dests[i], place);
-  }
-
-  Value loadVector(unsigned i, ValueRange source) {
-    auto type = VectorType::get(write.getAccess(i),
-                                write.getValueType(i).getElementType());
-    return vector::LoadOp::create(b, type, values[i], source,
-                                  /*nontemporal=*/false, getAlignment(type));
-  }
-
-  void storeVector(unsigned i, Value elements, ValueRange place) {
-    Value stored =
-        cloneRegionOnVector(b, write.getBody(i), elements, kernel.mapping);
-    vector::StoreOp::create(b, stored, dests[i], place, /*nontemporal=*/false,
-                            getAlignment(cast<VectorType>(stored.getType())));
-  }
-
-  /// What `access` promises, as far as an access makes use of it: 16 bytes are
-  /// what a thread moves at most.
-  static llvm::Align getAlignment(VectorType type) {
-    return llvm::Align(std::min<int64_t>(
-        type.getNumElements() * type.getElementTypeBitWidth() / 8, 16));
-  }
-
-  /// Coordinates of the values of `token` at `rows`.
-  SmallVector<Value> getSource(unsigned i, const Token &token,
-                               ValueRange rows) {
-    ArrayRef<Value> grid = token.grid;
-    return llvm::map_to_vector(
-        write.getOrder(i).getResults(), [&](AffineExpr expr) -> Value {
-          unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-          return dim < grid.size() ? grid[dim] : rows[dim - grid.size()];
-        });
-  }
-
-  /// Goes on in a branch that is taken if `condition`, which may be null for
-  /// true, holds. Also after an assert: nothing outside the cache is written,
-  /// whatever the target does once one has failed.
-  void enterIf(Value condition) {
-    if (!condition)
-      return;
-    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
+  void putGroup(const Destination &dest, Value group) {
+    SmallVector<Value> rows = delinearize(b, group, dest.groupCounts);
+    if (int64_t access = write.getAccess(dest.first); access != 1)
+      rows.back() =
+          arith::MulIOp::create(b, rows.back(), createConstant(access));
+    RowWriter writer(b, write, kernel.mapping, dest, rows);
+    auto read = [&](const Token &token) {
+      TokenInputs inputs{
+          token.grid, token.exists, writer.load(token.grid), {}, {}};
+      for (Value index : indices)
+        inputs.slots.push_back(loadIndex(index, token));
+      if (mask)
+        inputs.mask = memref::LoadOp::create(b, mask, token.grid);
+      return inputs;
+    };
+    for (const TokenInputs &inputs : llvm::map_to_vector(tokens, read))
+      writer.store(inputs);
   }
 
   WriteOp write;
   Kernel &kernel;
   ImplicitLocOpBuilder b;
-  SmallVector<Value> indices, dests, values;
+  SmallVector<Value> indices;
   Value mask;
   const LaunchShape &shape;
   SmallVector<Token> tokens;

@@ -1,6 +1,6 @@
 // Facts between this pass and the kernels: they survive canonicalization, and each
 // access claims the alignment that was tested for it, no other.
-// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{assume-disjoint},canonicalize,cse,canonicalize,convert-kv-to-gpu,canonicalize,cse)' \
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-version-layouts{assume-disjoint},canonicalize,cse,canonicalize,convert-kv-to-gpu{tokens-per-thread=1},canonicalize,cse)' \
 // RUN:   | FileCheck %s --implicit-check-not=gpu.launch_func --implicit-check-not=vector. --implicit-check-not=arith.trunci
 
 // One launch on each path, of the kernel that its test is about; each is in a
@@ -12,7 +12,7 @@
 // CHECK:           %[[V:.*]] = memref.reinterpret_cast %arg1 {{.*}} strides: [%{{.*}}, %{{.*}}, 1]
 // CHECK:           %[[C:.*]] = memref.reinterpret_cast %arg2 {{.*}} strides: [%{{.*}}, %{{.*}}, 1]
 // CHECK:           scf.if
-// CHECK-NEXT:        gpu.launch_func @kernels::@kv_write blocks in (%dim_0, %{{.*}}, %{{.*}}) {{.*}} args(%arg0 : memref<?xi32>, %[[C]] : {{.*}}, %[[V]] : {{.*$}}
+// CHECK-NEXT:        gpu.launch_func @kernels::@kv_write blocks in (%dim_0, %c1, %c1) {{.*}} args(%arg0 : memref<?xi32>, %[[C]] : {{.*}}, %[[V]] : {{.*$}}
 // CHECK-NEXT:      }
 // CHECK-NEXT:    } else {
 // CHECK:           %[[NARROW:.*]] = arith.cmpi eq, %{{.*}}, %c0 : index
@@ -44,23 +44,28 @@
 // CHECK:         memref.store %{{.*}}, %[[C]]
 
 // Rows of 46 side by side start at multiples of 4 bytes: groups of 2, and no rest.
+// They are loaded beside the slot.
 
 // CHECK:       gpu.func @kv_write_0(%{{.*}}: memref<?xi32>, %[[C:[^:]*]]: memref<?x4x46xbf16, strided<[?, ?, 1], offset: ?>>, %[[V:[^:]*]]: memref<?x4x46xbf16, strided<[?, ?, 1], offset: ?>>)
-// CHECK:         arith.index_cast %{{.*}} : i32 to index
+// CHECK:         %[[X:.*]] = vector.load %[[V]][{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<2xbf16>
+// CHECK-NEXT:    %[[SLOT:.*]] = memref.load %{{.*}} : memref<?xi32>
+// CHECK-NEXT:    arith.index_cast %[[SLOT]] : i32 to index
 // CHECK-NEXT:    arith.cmpi slt
 // CHECK:         arith.cmpi ult, %{{.*}}, %dim : index
-// CHECK:         %[[X:.*]] = vector.load %[[V]][{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<2xbf16>
-// CHECK-NEXT:    vector.store %[[X]], %[[C]][{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<2xbf16>
+// CHECK:         vector.store %[[X]], %[[C]][{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<2xbf16>
 // CHECK-NOT:     memref.store
 
-// And by element at any stride and address: nothing is claimed of either.
+// And by element at any stride and address: nothing is claimed of either, but that
+// a slot has the alignment of its type.
 
 // CHECK:       gpu.func @kv_write_1(%{{.*}}: memref<?xi32>, %[[C:[^:]*]]: memref<?x4x46xbf16, strided<[?, ?, ?], offset: ?>>, %[[V:[^:]*]]: memref<?x4x46xbf16, strided<[?, ?, ?], offset: ?>>)
-// CHECK:         arith.index_cast %{{.*}} : i32 to index
+// CHECK:         %[[X:.*]] = memref.load %[[V]][%{{.*}}, %{{.*}}, %{{.*}}] : memref<
+// CHECK-NEXT:    memref.load %{{.*}}[%block_id_x] {alignment = 4 : i64} : memref<?xi32>
+// CHECK-NEXT:    arith.index_cast %{{.*}} : i32 to index
 // CHECK-NEXT:    arith.cmpi slt
 // CHECK:         arith.cmpi ult, %{{.*}}, %dim : index
 // CHECK-NOT:     alignment
-// CHECK:         memref.store %{{.*}}, %[[C]][%{{.*}}, %{{.*}}, %{{.*}}] : memref<
+// CHECK:         memref.store %[[X]], %[[C]][%{{.*}}, %{{.*}}, %{{.*}}] : memref<
 // CHECK-NOT:     alignment
 
 !rows = memref<?x4x46xbf16, strided<[?, ?, ?], offset: ?>>

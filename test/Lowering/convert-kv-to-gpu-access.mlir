@@ -1,4 +1,5 @@
-// RUN: kvfuse-opt %s -split-input-file -pass-pipeline='builtin.module(convert-kv-to-gpu,canonicalize,cse)' | FileCheck %s
+// RUN: kvfuse-opt %s -split-input-file -pass-pipeline='builtin.module(convert-kv-to-gpu{tokens-per-thread=1},canonicalize,cse)' | FileCheck %s
+// RUN: kvfuse-opt %s -split-input-file -pass-pipeline='builtin.module(convert-kv-to-gpu,canonicalize,cse)' | FileCheck %s --check-prefix=LONG
 
 // Rows of 128 are 16 groups of 8: nothing but vectors, with 16 bytes of values
 // and 8 of the cache at once. What a scalar from outside does, it does to all
@@ -9,14 +10,19 @@
 // CHECK:         gpu.launch_func
 // CHECK-LABEL: gpu.func @kv_write(
 // CHECK-SAME:    %[[C:[^:]*]]: memref<?x4x32x128xf8E4M3FN>, %[[V:[^:]*]]: memref<?x4x128xbf16>, %[[SCALE:[^:]*]]: f32)
+// CHECK-SAME:    known_block_size = array<i32: 64, 1, 1>, kv.token_kernel = 1 : i64
 // CHECK-DAG:     %[[C8:.+]] = arith.constant 8 : index
 // CHECK-DAG:     %[[C64:.+]] = arith.constant 64 : index
 // CHECK:         %[[TOKEN:.+]] = gpu.block_id x
-// CHECK:         scf.for %[[G:.+]] = %{{.+}} to %[[C64]] step
+// CHECK-NEXT:    %[[G:.+]] = gpu.thread_id x
+// CHECK-NEXT:    %[[HERE:.+]] = arith.cmpi ult, %[[G]], %[[C64]]
+// CHECK-NEXT:    scf.if %[[HERE]] {
 // CHECK-NEXT:      %[[ROWS:.+]]:2 = affine.delinearize_index %[[G]] into (16)
 // CHECK-NEXT:      %[[D:.+]] = arith.muli %[[ROWS]]#1, %[[C8]]
-// CHECK-NEXT:      scf.if
-// CHECK-NEXT:        %[[X:.+]] = vector.load %[[V]][%[[TOKEN]], %[[ROWS]]#0, %[[D]]] {alignment = 16 : i64} : {{.*}}, vector<8xbf16>
+// CHECK-NEXT:      %[[X:.+]] = vector.load %[[V]][%[[TOKEN]], %[[ROWS]]#0, %[[D]]] {alignment = 16 : i64} : {{.*}}, vector<8xbf16>
+// CHECK-NEXT:      memref.load %{{.*}}[%[[TOKEN]]]
+// CHECK-NOT:       vector.load
+// CHECK:           scf.if
 // CHECK-NEXT:        %[[WIDE:.+]] = arith.extf %[[X]] : vector<8xbf16> to vector<8xf32>
 // CHECK-NEXT:        %[[SCALES:.+]] = vector.broadcast %[[SCALE]] : f32 to vector<8xf32>
 // CHECK-NEXT:        %[[SCALED:.+]] = arith.mulf %[[WIDE]], %[[SCALES]] : vector<8xf32>
@@ -24,6 +30,40 @@
 // CHECK-NEXT:        vector.store %[[Y]], %[[C]][%{{.+}}, %[[ROWS]]#0, %{{.+}}, %[[D]]] {alignment = 8 : i64}
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
+// CHECK-NEXT:    gpu.return
+
+// In a long step a thread has two tokens. It loads both groups and both slots before
+// it branches, the last token's in place of one that does not exist.
+
+// LONG-LABEL:  func.func @whole(
+// LONG:          %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c16896
+// LONG-NEXT:     scf.if %[[FEW]] {
+// LONG:            gpu.launch_func @kernels::@kv_write blocks in (%dim, %c1, %c1)
+// LONG:          } else {
+// LONG:            %[[HALF:.*]] = arith.ceildivui %dim, %c2
+// LONG:            gpu.launch_func @kernels::@kv_write_0 blocks in (%[[HALF]], %c1, %c1)
+// LONG-LABEL: gpu.func @kv_write_0(
+// LONG-SAME:    kv.token_kernel = 2 : i64
+// LONG-DAG:     %[[COUNT:.+]] = memref.dim %arg0
+// LONG-DAG:     %[[BLOCK:.+]] = gpu.block_id x
+// LONG-DAG:     %[[LAST:.+]] = arith.subi %[[COUNT]], %c1
+// LONG-DAG:     %[[FIRST:.+]] = arith.muli %[[BLOCK]], %c2
+// LONG-DAG:     %[[NEXT:.+]] = arith.addi %[[FIRST]], %c1
+// LONG:         %[[EXISTS:.+]] = arith.cmpi ult, %[[NEXT]], %[[COUNT]]
+// LONG-NEXT:    %[[SECOND:.+]] = arith.minui %[[NEXT]], %[[LAST]]
+// LONG:         scf.if
+// LONG:           %[[X:.+]] = vector.load %{{.*}}[%[[FIRST]],
+// LONG-NEXT:      memref.load %arg0[%[[FIRST]]]
+// LONG-NEXT:      %[[Y:.+]] = vector.load %{{.*}}[%[[SECOND]],
+// LONG-NEXT:      memref.load %arg0[%[[SECOND]]]
+// LONG:           scf.if
+// LONG-NEXT:        arith.extf %[[X]]
+// LONG:             vector.store %{{.*}} {alignment = 8 : i64}
+// LONG-NEXT:      }
+// LONG-NEXT:      scf.if %[[EXISTS]] {
+// LONG:             scf.if
+// LONG-NEXT:          arith.extf %[[Y]]
+// LONG:               vector.store %{{.*}} {alignment = 8 : i64}
 func.func @whole(%s: memref<?xi64>, %v: memref<?x4x128xbf16>, %c: memref<?x4x32x128xf8E4M3FN>, %scale: f32) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(skip)
     put %v : memref<?x4x128xbf16> into %c : memref<?x4x32x128xf8E4M3FN> access(8)
@@ -42,6 +82,8 @@ func.func @whole(%s: memref<?xi64>, %v: memref<?x4x128xbf16>, %c: memref<?x4x32x
 // Rows of 46 end with a group of 6, which goes element by element; so does any
 // group at the end of a row whose size is not known. 64 bytes are four accesses
 // of 16.
+
+// Such groups are not loaded before it is known what they are.
 
 // CHECK-LABEL: gpu.func @kv_write(
 // CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
@@ -88,6 +130,8 @@ func.func @dynamic(%s: memref<?xi64>, %v: memref<?x?xf32>, %c: memref<?x?xf32>) 
 
 // CHECK-LABEL: gpu.func @kv_write(
 // CHECK-DAG:     %[[C3:.+]] = arith.constant 3 : index
+// CHECK:         %[[X:.+]] = vector.load {{.*}} {alignment = 4 : i64} : {{.*}}, vector<4xi8>
+// CHECK-NEXT:    memref.load %{{.*}} : memref<?xi64>
 // CHECK:         %[[FIRST:.+]] = affine.apply
 // CHECK-NEXT:    %[[LAST:.+]] = arith.addi %[[FIRST]], %[[C3]] : index
 // CHECK-NEXT:    %[[SIZE:.+]] = memref.dim
@@ -95,8 +139,7 @@ func.func @dynamic(%s: memref<?xi64>, %v: memref<?x?xf32>, %c: memref<?x?xf32>) 
 // CHECK-NEXT:    %[[LAST_IN:.+]] = arith.cmpi ult, %[[LAST]], %[[SIZE]]
 // CHECK-NEXT:    %[[IN:.+]] = arith.andi %[[FIRST_IN]], %[[LAST_IN]]
 // CHECK-NEXT:    scf.if %[[IN]] {
-// CHECK-NEXT:      vector.load {{.*}} {alignment = 4 : i64} : {{.*}}, vector<4xi8>
-// CHECK-NEXT:      vector.store %{{.*}}, %{{.*}}[%[[FIRST]]] {alignment = 4 : i64}
+// CHECK-NEXT:      vector.store %[[X]], %{{.*}}[%[[FIRST]]] {alignment = 4 : i64}
 // CHECK-NEXT:    } else {
 // CHECK:           scf.for
 // CHECK-NEXT:        %[[I:.+]] = affine.apply
@@ -114,7 +157,7 @@ func.func @dynamic(%s: memref<?xi64>, %v: memref<?x?xf32>, %c: memref<?x?xf32>) 
 // CHECK:         %[[FIRST:.+]] = affine.apply
 // CHECK-NEXT:    %[[IN:.+]] = arith.cmpi sge, %[[FIRST]], %[[C0]]
 // CHECK-NEXT:    scf.if %[[IN]] {
-// CHECK-NEXT:      vector.load
+// CHECK-NEXT:      vector.store
 
 // CHECK-LABEL: gpu.func @kv_write_1(
 // CHECK-NOT:     vector
@@ -140,7 +183,7 @@ func.func @mixed(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?xi8>) {
 // CHECK-LABEL: gpu.func @kv_write(
 // CHECK-SAME:    %[[BIAS:[^:]*]]: i64)
 // CHECK:         %[[X:.+]] = vector.load {{.*}}, vector<2xi64>
-// CHECK-NEXT:    %[[TWICE:.+]] = arith.addi %[[BIAS]], %[[BIAS]] : i64
+// CHECK:         %[[TWICE:.+]] = arith.addi %[[BIAS]], %[[BIAS]] : i64
 // CHECK-NEXT:    %[[X0:.+]] = vector.extract %[[X]][0] : i64 from vector<2xi64>
 // CHECK-NEXT:    %[[I0:.+]] = arith.index_cast %[[X0]]
 // CHECK-NEXT:    %[[J0:.+]] = affine.apply #{{.*}}(%[[I0]])

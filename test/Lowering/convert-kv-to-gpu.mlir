@@ -4,32 +4,28 @@
 
 // CHECK:       module attributes {gpu.container_module} {
 // CHECK-NEXT:    func.func @example(%[[S:.*]]: memref<4xi64>, %[[V:.*]]: memref<4x8xf32>, %[[C:.*]]: memref<?x8xf32>) {
-// CHECK-NEXT:      %[[C4:.*]] = arith.constant 4 : index
-// CHECK-NEXT:      %[[C1:.*]] = arith.constant 1 : index
-// CHECK-NEXT:      %[[C256:.*]] = arith.constant 256 : index
-// CHECK-NEXT:      gpu.launch_func @kernels::@kv_write blocks in (%[[C4]], %[[C1]], %[[C1]]) threads in (%[[C256]], %[[C1]], %[[C1]])
+// CHECK-DAG:       %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG:       %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:       %[[C32:.*]] = arith.constant 32 : index
+// CHECK-NEXT:      gpu.launch_func @kernels::@kv_write blocks in (%[[C4]], %[[C1]], %[[C1]]) threads in (%[[C32]], %[[C1]], %[[C1]])
 // CHECK-SAME:        args(%[[S]] : memref<4xi64>, %[[C]] : memref<?x8xf32>, %[[V]] : memref<4x8xf32>)
 // CHECK-NEXT:      return
 // CHECK-NEXT:    }
 // CHECK-NEXT:    gpu.module @kernels {
-// CHECK-NEXT:      gpu.func @kv_write(%[[S:.*]]: memref<4xi64>, %[[C:.*]]: memref<?x8xf32>, %[[V:.*]]: memref<4x8xf32>) kernel attributes {kv.token_kernel} {
+// CHECK-NEXT:      gpu.func @kv_write(%[[S:.*]]: memref<4xi64>, %[[C:.*]]: memref<?x8xf32>, %[[V:.*]]: memref<4x8xf32>) kernel
+// CHECK-SAME:          attributes {known_block_size = array<i32: 32, 1, 1>, kv.token_kernel = 1 : i64} {
 // CHECK-NEXT:        %[[C8:.*]] = arith.constant 8 : index
 // CHECK-NEXT:        %[[C0:.*]] = arith.constant 0 : index
 // CHECK-NEXT:        %[[TOKEN:.*]] = gpu.block_id x
-// CHECK-NEXT:        %[[SLOT:.*]] = memref.load %[[S]][%[[TOKEN]]]
-// CHECK-NEXT:        %[[ROW:.*]] = arith.index_cast %[[SLOT]] : i64 to index
-// CHECK-NEXT:        %[[ROWS:.*]] = memref.dim %[[C]], %[[C0]]
-// CHECK-NEXT:        %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]]
-// CHECK-NEXT:        %[[SIZE:.*]] = gpu.block_dim x
-// CHECK-NEXT:        %[[BLOCK:.*]] = gpu.block_id y
-// CHECK-NEXT:        %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[SIZE]]
-// CHECK-NEXT:        %[[THREAD:.*]] = gpu.thread_id x
-// CHECK-NEXT:        %[[START:.*]] = arith.addi %[[FIRST]], %[[THREAD]]
-// CHECK-NEXT:        %[[BLOCKS:.*]] = gpu.grid_dim y
-// CHECK-NEXT:        %[[STEP:.*]] = arith.muli %[[BLOCKS]], %[[SIZE]]
-// CHECK-NEXT:        scf.for %[[D:.*]] = %[[START]] to %[[C8]] step %[[STEP]] {
+// CHECK-NEXT:        %[[D:.*]] = gpu.thread_id x
+// CHECK-NEXT:        %[[HERE:.*]] = arith.cmpi ult, %[[D]], %[[C8]]
+// CHECK-NEXT:        scf.if %[[HERE]] {
+// CHECK-NEXT:          %[[X:.*]] = memref.load %[[V]][%[[TOKEN]], %[[D]]]
+// CHECK-NEXT:          %[[SLOT:.*]] = memref.load %[[S]][%[[TOKEN]]] {alignment = 8 : i64}
+// CHECK-NEXT:          %[[ROW:.*]] = arith.index_cast %[[SLOT]] : i64 to index
+// CHECK-NEXT:          %[[ROWS:.*]] = memref.dim %[[C]], %[[C0]]
+// CHECK-NEXT:          %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]]
 // CHECK-NEXT:          scf.if %[[INSIDE]] {
-// CHECK-NEXT:            %[[X:.*]] = memref.load %[[V]][%[[TOKEN]], %[[D]]]
 // CHECK-NEXT:            memref.store %[[X]], %[[C]][%[[ROW]], %[[D]]]
 // CHECK-NEXT:          }
 // CHECK-NEXT:        }
@@ -45,43 +41,46 @@ func.func @example(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>) 
 // One launch: tokens on grid x (case B8), rows on grid y and threads, inside an
 // scf.if for an empty grid or empty rows (SX9, case B6). An i32 index is widened
 // with its sign (SX1). Sign and bounds are tested before an address is formed
-// (SX4, SX5), and `s mod 32` in a static 32 is not tested at all.
+// (SX4, SX5), and `s mod 32` in a static 32 is not tested at all. A division by a
+// power of two is a shift (SX2). The element and its slot are loaded side by side.
 
 // CHECK:       module attributes {gpu.container_module} {
 // CHECK-LABEL: func.func @pages(
 // CHECK-SAME:    %[[S:.*]]: memref<?xi32>, %[[V:.*]]: memref<?x4x8xf32>, %[[C:.*]]: memref<?x4x32x8xf8E5M2>)
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
-// CHECK-DAG:     %[[C256:.*]] = arith.constant 256 : index
+// CHECK-DAG:     %[[C32:.*]] = arith.constant 32 : index
 // CHECK:         %[[ROWS:.*]] = memref.dim %[[V]], %[[C0]]
 // CHECK:         %[[T:.*]] = memref.dim %[[S]], %[[C0]]
 // CHECK:         %[[EQ:.*]] = arith.cmpi eq, %[[ROWS]], %[[T]]
 // CHECK-NEXT:    cf.assert %[[EQ]], "SX10: values of destination 0 and index tensor differ in the number of rows"
 // CHECK-NEXT:    %[[ANY:.*]] = arith.cmpi ne, %[[T]], %[[C0]]
 // CHECK-NEXT:    scf.if %[[ANY]] {
-// CHECK-NEXT:      gpu.launch_func @kernels::@kv_write blocks in (%[[T]], %[[C1]], %[[C1]]) threads in (%[[C256]], %[[C1]], %[[C1]])
+// CHECK-NEXT:      gpu.launch_func @kernels::@kv_write blocks in (%[[T]], %[[C1]], %[[C1]]) threads in (%[[C32]], %[[C1]], %[[C1]])
 // CHECK-SAME:        args(%[[S]] : memref<?xi32>, %[[C]] : memref<?x4x32x8xf8E5M2>, %[[V]] : memref<?x4x8xf32>)
 // CHECK-NEXT:    }
 // CHECK:       gpu.module @kernels {
-// CHECK:         gpu.func @kv_write(%[[KS:.*]]: memref<?xi32>, %[[KC:.*]]: memref<?x4x32x8xf8E5M2>, %[[KV:.*]]: memref<?x4x8xf32>) kernel attributes {kv.token_kernel}
+// CHECK:         gpu.func @kv_write(%[[KS:.*]]: memref<?xi32>, %[[KC:.*]]: memref<?x4x32x8xf8E5M2>, %[[KV:.*]]: memref<?x4x8xf32>) kernel
 // CHECK-DAG:       %[[K0:.*]] = arith.constant 0 : index
+// CHECK-DAG:       %[[K5:.*]] = arith.constant 5 : index
 // CHECK-DAG:       %[[K32:.*]] = arith.constant 32 : index
 // CHECK:           %[[TOKEN:.*]] = gpu.block_id x
-// CHECK-NEXT:      %[[NARROW:.*]] = memref.load %[[KS]][%[[TOKEN]]]
-// CHECK-NEXT:      %[[I:.*]] = arith.index_cast %[[NARROW]] : i32 to index
-// CHECK-NEXT:      %[[P:.*]] = affine.apply #{{.*}}()[%[[I]]]
-// CHECK-NEXT:      %[[NEG:.*]] = arith.cmpi slt, %[[P]], %[[K0]]
-// CHECK-NEXT:      %[[N:.*]] = memref.dim %[[KC]], %[[K0]]
-// CHECK-NEXT:      %[[SUM:.*]] = arith.addi %[[P]], %[[N]]
-// CHECK-NEXT:      %[[PAGE:.*]] = arith.select %[[NEG]], %[[SUM]], %[[P]]
-// CHECK-NEXT:      %[[IN:.*]] = arith.cmpi ult, %[[PAGE]], %[[N]]
-// CHECK-NEXT:      %[[OFFSET:.*]] = affine.apply #{{.*}}()[%[[I]]]
-// CHECK-NEXT:      cf.assert %[[IN]], "SX5: index out of bounds in destination 0"
-// CHECK-NOT:       arith.cmpi
-// CHECK:           scf.for %[[E:.*]] = %{{.*}} to %[[K32]] step
+// CHECK-NEXT:      %[[E:.*]] = gpu.thread_id x
+// CHECK-NEXT:      %[[HERE:.*]] = arith.cmpi ult, %[[E]], %[[K32]]
+// CHECK-NEXT:      scf.if %[[HERE]] {
 // CHECK-NEXT:        %[[HD:.*]]:2 = affine.delinearize_index %[[E]] into (8)
+// CHECK-NEXT:        %[[X:.*]] = memref.load %[[KV]][%[[TOKEN]], %[[HD]]#0, %[[HD]]#1]
+// CHECK-NEXT:        %[[NARROW:.*]] = memref.load %[[KS]][%[[TOKEN]]] {alignment = 4 : i64}
+// CHECK-NEXT:        %[[I:.*]] = arith.index_cast %[[NARROW]] : i32 to index
+// CHECK-NEXT:        %[[P:.*]] = arith.shrsi %[[I]], %[[K5]]
+// CHECK-NEXT:        %[[NEG:.*]] = arith.cmpi slt, %[[P]], %[[K0]]
+// CHECK-NEXT:        %[[N:.*]] = memref.dim %[[KC]], %[[K0]]
+// CHECK-NEXT:        %[[SUM:.*]] = arith.addi %[[P]], %[[N]]
+// CHECK-NEXT:        %[[PAGE:.*]] = arith.select %[[NEG]], %[[SUM]], %[[P]]
+// CHECK-NEXT:        %[[IN:.*]] = arith.cmpi ult, %[[PAGE]], %[[N]]
+// CHECK-NEXT:        %[[OFFSET:.*]] = affine.apply #{{.*}}(%[[I]])
+// CHECK-NEXT:        cf.assert %[[IN]], "SX5: index out of bounds in destination 0"
 // CHECK-NEXT:        scf.if %[[IN]] {
-// CHECK-NEXT:          %[[X:.*]] = memref.load %[[KV]][%[[TOKEN]], %[[HD]]#0, %[[HD]]#1]
 // CHECK-NEXT:          %[[Y:.*]] = kv.cast %[[X]] : f32 to f8E5M2
 // CHECK-NEXT:          memref.store %[[Y]], %[[KC]][%[[PAGE]], %[[HD]]#0, %[[OFFSET]], %[[HD]]#1]
 func.func @pages(%s: memref<?xi32>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8xf8E5M2>) {
@@ -104,11 +103,12 @@ func.func @pages(%s: memref<?xi32>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8xf
 // CHECK:         gpu.func @kv_write(
 // CHECK-NOT:     arith.select
 // CHECK-NOT:     cf.assert
-// CHECK:         %[[IN:.*]] = arith.cmpi ult,
+// CHECK:         %[[SLOT:.*]] = arith.index_cast
 // CHECK-NOT:     arith.select
 // CHECK-NOT:     cf.assert
-// CHECK:         scf.if %[[IN]] {
-// CHECK:           memref.store
+// CHECK:         %[[IN:.*]] = arith.cmpi ult, %[[SLOT]],
+// CHECK-NEXT:    scf.if %[[IN]] {
+// CHECK-NEXT:      memref.store
 func.func @skip(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(error) out_of_bounds(skip)
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
@@ -117,10 +117,12 @@ func.func @skip(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>) {
 
 // -----
 
-// Promised to be neither: no test at all.
+// Promised to be neither: no test but for the number of the thread.
 
 // CHECK-LABEL: func.func @undefined(
 // CHECK:         gpu.func @kv_write(
+// CHECK:         arith.cmpi ult, %thread_id_x, %c8
+// CHECK-NEXT:    scf.if
 // CHECK-NOT:     arith.cmpi
 // CHECK-NOT:     scf.if
 // CHECK:         memref.store
@@ -133,18 +135,19 @@ func.func @undefined(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>
 // -----
 
 // A coordinate that mixes index and row is tested for each element (SX5), and so
-// is the row in a box; what does not depend on the row, once per token.
+// is the row in a box. What is compared with a size is known before any store.
 
 // CHECK-LABEL: func.func @mixed(
 // CHECK-NOT:     cover dimension
 // CHECK:         gpu.func @kv_write(
-// CHECK:           %[[PAGE_IN:.*]] = arith.cmpi ult
-// CHECK:           cf.assert %[[PAGE_IN]]
-// CHECK:           scf.for
-// CHECK:             %[[ROW_IN:.*]] = arith.cmpi ult
-// CHECK-NEXT:        cf.assert %[[ROW_IN]], "SX5: index out of bounds in destination 0"
-// CHECK-NEXT:        %[[IN:.*]] = arith.andi %[[PAGE_IN]], %[[ROW_IN]]
-// CHECK-NEXT:        scf.if %[[IN]]
+// CHECK:           %[[PAGE:.*]] = arith.shrsi
+// CHECK:           %[[PAGE_IN:.*]] = arith.cmpi ult, %[[PAGE]],
+// CHECK:           %[[ROW:.*]] = affine.apply #{{.*}}(%{{.*}})[%thread_id_x]
+// CHECK:           %[[ROW_IN:.*]] = arith.cmpi ult, %[[ROW]],
+// CHECK-NEXT:      %[[IN:.*]] = arith.andi %[[PAGE_IN]], %[[ROW_IN]]
+// CHECK-NEXT:      cf.assert %[[IN]], "SX5: index out of bounds in destination 0"
+// CHECK-NEXT:      scf.if %[[IN]] {
+// CHECK-NEXT:        memref.store %{{.*}}, %{{.*}}[%[[PAGE]], %[[ROW]]]
 func.func @mixed(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref<?x?xi8>) {
   kv.write at(%s : memref<?xi64>) negative(error) out_of_bounds(trap)
     put %v : memref<?x132xi8> into %c : memref<?x?xi8> box
@@ -162,13 +165,15 @@ func.func @mixed(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref<?x?xi8>) {
 // CHECK-DAG:     cf.assert %{{.*}}, "SX10: values of destination 0 and index tensor differ in the number of rows"
 // CHECK:         gpu.launch_func @kernels::@kv_write blocks in (%[[BLOCKS:.*]], %[[Y:.*]], %{{.*}}) threads
 // CHECK:       gpu.func @kv_write(%[[KS:.*]]: memref<?x?xi64>, %[[KC:.*]]: memref<?x?x8xf32>, %[[KV:.*]]: memref<?x8x?xf32>)
+// CHECK:         %[[H:.*]] = memref.dim %[[KC]], %{{.*}}
+// CHECK:         %[[ALL:.*]] = arith.muli %[[H]], %{{.*}}
 // CHECK:         %[[BLOCK:.*]] = gpu.block_id x
 // CHECK:         %[[T:.*]]:2 = affine.delinearize_index %[[BLOCK]] into (%{{.*}})
-// CHECK:         memref.load %[[KS]][%[[T]]#0, %[[T]]#1]
-// CHECK:         %[[H:.*]] = memref.dim %[[KC]], %{{.*}}
-// CHECK:         %[[ROW:.*]]:2 = affine.delinearize_index %{{.*}} into (8)
-// CHECK:         memref.load %[[KV]][%[[T]]#1, %[[ROW]]#1, %[[T]]#0]
-// CHECK:         memref.store %{{.*}}, %[[KC]][%{{.*}}, %[[ROW]]#0, %[[ROW]]#1]
+// CHECK:         scf.for %[[E:.*]] = %{{.*}} to %[[ALL]] step
+// CHECK-NEXT:      %[[ROW:.*]]:2 = affine.delinearize_index %[[E]] into (8)
+// CHECK-NEXT:      memref.load %[[KV]][%[[T]]#1, %[[ROW]]#1, %[[T]]#0]
+// CHECK-NEXT:      memref.load %[[KS]][%[[T]]#0, %[[T]]#1]
+// CHECK:           memref.store %{{.*}}, %[[KC]][%{{.*}}, %[[ROW]]#0, %[[ROW]]#1]
 func.func @grid(%s: memref<?x?xi64>, %v: memref<?x8x?xf32>, %c: memref<?x?x8xf32>) {
   kv.write at(%s : memref<?x?xi64>) negative(error) out_of_bounds(skip)
     put %v : memref<?x8x?xf32> into %c : memref<?x?x8xf32>
@@ -178,7 +183,8 @@ func.func @grid(%s: memref<?x?xi64>, %v: memref<?x8x?xf32>, %c: memref<?x?x8xf32
 
 // -----
 
-// Mask and region `where` together; a constant that a region uses from outside is
+// Mask and region `where` together: nothing is computed for a token of which they
+// say no, and nothing waits for them that could be loaded before. A constant that a region uses from outside is
 // cloned, a value is an argument.
 
 // CHECK-LABEL: func.func @mask(
@@ -187,8 +193,9 @@ func.func @grid(%s: memref<?x?xi64>, %v: memref<?x8x?xf32>, %c: memref<?x?x8xf32
 // CHECK:         gpu.launch_func {{.*}} args({{.*}}, %[[F]] : f32)
 // CHECK:       gpu.func @kv_write({{.*}}, %[[KM:.*]]: memref<?xi1>, %{{.*}}: memref<?x8xf32>, %{{.*}}: memref<?x8xf32>, %[[KF:.*]]: f32)
 // CHECK-DAG:     %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
-// CHECK:         %[[S:.*]] = memref.load %{{.*}} : memref<?xi64>
-// CHECK:         %[[M:.*]] = memref.load %[[KM]]
+// CHECK:         memref.load %{{.*}} : memref<?x8xf32>
+// CHECK-NEXT:    %[[S:.*]] = memref.load %{{.*}} : memref<?xi64>
+// CHECK-NEXT:    %[[M:.*]] = memref.load %[[KM]]
 // CHECK:         %[[P:.*]] = arith.index_cast %{{.*}} : index to i64
 // CHECK:         %[[NE:.*]] = arith.cmpi ne, %[[P]], %{{.*}} : i64
 // CHECK:         %[[ON:.*]] = arith.andi %[[M]], %[[NE]]
@@ -235,8 +242,10 @@ func.func @sizes(%p: memref<?xi64>, %o: memref<?xi64>, %v: memref<?x?xf32>, %c: 
 
 // -----
 
-// Several destinations lie side by side in the walk. Equal signatures share a
-// kernel, also with other functions; a kernel's name gives way to one there is.
+// Several destinations lie side by side in the walk. Those that are alike differ in
+// nothing but what they lie in, which is selected; others are behind a branch.
+// Equal signatures share a kernel, also with other functions; a kernel's name gives
+// way to one there is.
 
 // CHECK-LABEL: func.func @kernels(
 // CHECK:         gpu.launch_func @[[M:.*]]::@kv_write blocks
@@ -244,14 +253,33 @@ func.func @sizes(%p: memref<?xi64>, %o: memref<?xi64>, %v: memref<?x?xf32>, %c: 
 // CHECK-LABEL: func.func @again(
 // CHECK:         gpu.launch_func @[[M]]::@kv_write blocks
 // CHECK:       gpu.module @[[M]] {
-// CHECK:         gpu.func @kv_write(
-// CHECK:           scf.for %[[E:.*]] = %{{.*}} to %[[ALL:.*]] step
-// CHECK-NEXT:        %[[FIRST:.*]] = arith.cmpi ult, %[[E]], %{{.*}}
-// CHECK-NEXT:        scf.if %[[FIRST]] {
-// CHECK:             } else {
-// CHECK-NEXT:          arith.subi %[[E]], %{{.*}}
+// CHECK:         gpu.func @kv_write(%[[S:.*]]: memref<?xi64>, %[[C:.*]]: memref<?x8xf32>, %[[D:.*]]: memref<?x8xf32>, %[[V:.*]]: memref<?x8xf32>)
+// CHECK:           %[[HERE:.*]] = arith.cmpi ult, %thread_id_x, %c16
+// CHECK-NEXT:      scf.if %[[HERE]] {
+// CHECK-NEXT:        %[[BEHIND:.*]] = arith.cmpi uge, %thread_id_x, %c8
+// CHECK-NEXT:        %[[CACHE:.*]] = arith.select %[[BEHIND]], %[[D]], %[[C]] : memref<?x8xf32>
+// CHECK-NEXT:        %[[E:.*]] = arith.remui %thread_id_x, %c8
+// CHECK-NEXT:        %[[X:.*]] = memref.load %[[V]][%block_id_x, %[[E]]]
+// CHECK-NEXT:        memref.load %[[S]]
+// CHECK:             %[[ROWS:.*]] = memref.dim %[[CACHE]]
+// CHECK:             cf.assert %{{.*}}, "SX5: index out of bounds in one of destinations 0 to 1"
+// CHECK-NEXT:        scf.if
+// CHECK-NEXT:          memref.store %[[X]], %[[CACHE]][%{{.*}}, %[[E]]]
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
 // CHECK:         gpu.func @kv_write_0(
 // CHECK-NOT:     gpu.func
+// CHECK-LABEL: func.func @unlike(
+// CHECK:         gpu.func @kv_write(
+// CHECK:           %[[FIRST:.*]] = arith.cmpi ult, %thread_id_x, %c8
+// CHECK-NEXT:      scf.if %[[FIRST]] {
+// CHECK-NEXT:        memref.load
+// CHECK-NEXT:        memref.load %{{.*}} : memref<?xi64>
+// CHECK:           } else {
+// CHECK-NEXT:        %[[E:.*]] = arith.subi %thread_id_x, %c8
+// CHECK-NEXT:        memref.load %{{.*}}[%block_id_x, %[[E]]] : memref<?x4xf32>
+// CHECK-NEXT:        memref.load %{{.*}} : memref<?xi64>
 func.func @kernels(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>, %d: memref<?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
@@ -264,6 +292,15 @@ func.func @again(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>, %d
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
     put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
     put %v : memref<?x8xf32> into %d : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+  return
+}
+
+// -----
+
+func.func @unlike(%s: memref<?xi64>, %v: memref<?x8xf32>, %w: memref<?x4xf32>, %c: memref<?x8xf32>, %d: memref<?x4xf32>) {
+  kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap) disjoint
+    put %v : memref<?x8xf32> into %c : memref<?x8xf32> map(affine_map<(t, s, d) -> (s, d)>)
+    put %w : memref<?x4xf32> into %d : memref<?x4xf32> map(affine_map<(t, s, d) -> (s, d)>)
   return
 }
 

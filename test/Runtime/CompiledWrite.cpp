@@ -17,6 +17,8 @@ using namespace testing;
 
 static constexpr int64_t kNumPages = 8;
 static constexpr int64_t kNumTokens = 5;
+/// From here on a step of this layer, 144 groups of elements a token, is long.
+static constexpr int64_t kManyTokens = 7510;
 static constexpr DLDataType kInt32 = {kDLInt, 32, 1};
 
 /// An address of a device that does not exist: host code looks at addresses,
@@ -71,20 +73,29 @@ int main(int, char **argv) {
   // CHECK-NEXT: cuModuleGetFunction: 'kv_write' in context 1
   // CHECK-NEXT: cuModuleGetFunction: 'kv_write_0' in context 1
   // CHECK-NEXT: cuModuleGetFunction: 'kv_write_1' in context 1
+  // CHECK-NEXT: cuModuleGetFunction: 'kv_write_2' in context 1
+  // CHECK-NEXT: cuModuleGetFunction: 'kv_write_3' in context 1
   // CHECK-NEXT: ended
   std::printf("load\n");
   module->GetFunction("main_load").value()(0);
   std::printf("  ended\n");
 
   // CHECK-LABEL: one launch
-  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write' in context 1, grid 5 1 1,
+  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write' in context 1, grid 5 1 1, block 160 1 1, {{.*}} attributes dependent,
   // CHECK-NEXT: ended
   Layer layer(kNumTokens, kNumTokens);
   call("one launch", write, layer);
 
+  // Threads have two tokens each.
+  // CHECK-LABEL: long step
+  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_0' in context 1, grid 3755 1 1, block 160 1 1,
+  // CHECK-NEXT: ended
+  Layer longStep(kManyTokens, kManyTokens);
+  call("long step", write, longStep);
+
   // Values that are not contiguous take another version.
   // CHECK-LABEL: strided values
-  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_1' in context 1, grid 5
+  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_3' in context 1, grid 5
   // CHECK-NEXT: ended
   Layer strided(kNumTokens, kNumTokens);
   strided.k.strides = {1024, 256, 2};

@@ -1,12 +1,13 @@
 // SX5: which coordinates need a bounds test, and which may be negative (SX4), seen
-// in the kernel: one `cmpi ult` per test, one `cmpi slt` per wrap.
+// in the kernel: one `cmpi ult` per test, one `cmpi slt` per wrap. (The number of the
+// thread, %thread_id_x, is compared too.)
 // RUN: kvfuse-opt %s -pass-pipeline='builtin.module(convert-kv-to-gpu)' --split-input-file \
-// RUN:   | FileCheck %s --implicit-check-not="cmpi slt" --implicit-check-not="cmpi ult"
+// RUN:   | FileCheck %s --implicit-check-not="cmpi slt" --implicit-check-not="{{cmpi ult, %[^t]}}"
 
 // The offset lies in [0, 32), heads and head dimension are covered exactly.
 // CHECK-LABEL: func.func @pages(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @pages(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x4x8xf32> into %c : memref<?x4x32x8xf32>
@@ -19,7 +20,7 @@ func.func @pages(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8xf
 // Rows of sizes that only the call knows: the host compares them (SX10).
 // CHECK-LABEL: func.func @covered(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @covered(%s: memref<?xi64>, %v: memref<?x?x?xf32>, %c: memref<?x?x32x?xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x?x?xf32> into %c : memref<?x?x32x?xf32>
@@ -31,7 +32,7 @@ func.func @covered(%s: memref<?xi64>, %v: memref<?x?x?xf32>, %c: memref<?x?x32x?
 
 // Without wrap a negative coordinate is one that is too large.
 // CHECK-LABEL: func.func @no_wrap(
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @no_wrap(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(error) out_of_bounds(trap)
     put %v : memref<?x4x8xf32> into %c : memref<?x4x32x8xf32>
@@ -45,8 +46,8 @@ func.func @no_wrap(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x32x8
 // never negative.
 // CHECK-LABEL: func.func @smaller_page(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @smaller_page(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x16x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x4x8xf32> into %c : memref<?x4x16x8xf32>
@@ -59,8 +60,8 @@ func.func @smaller_page(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4
 // Or of a size that only the call knows.
 // CHECK-LABEL: func.func @unknown_page(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @unknown_page(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4x?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x4x8xf32> into %c : memref<?x4x?x8xf32>
@@ -73,8 +74,8 @@ func.func @unknown_page(%s: memref<?xi64>, %v: memref<?x4x8xf32>, %c: memref<?x4
 // Pages without rows.
 // CHECK-LABEL: func.func @no_page(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @no_page(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x0x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x0x8xf32>
@@ -87,7 +88,7 @@ func.func @no_page(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x0x8xf32>
 // 31 * 132 + 131 is 4223: inside.
 // CHECK-LABEL: func.func @byte_row(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @byte_row(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref<?x4224xi8>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x132xi8> into %c : memref<?x4224xi8>
@@ -100,8 +101,8 @@ func.func @byte_row(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref<?x4224xi
 // And this is outside, so each element is tested.
 // CHECK-LABEL: func.func @byte_row_too_long(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @byte_row_too_long(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref<?x4223xi8>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x132xi8> into %c : memref<?x4223xi8>
@@ -114,7 +115,7 @@ func.func @byte_row_too_long(%s: memref<?xi64>, %v: memref<?x132xi8>, %c: memref
 // Constants inside their dimension.
 // CHECK-LABEL: func.func @selector(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @selector(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x2x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x2x8xf32>
@@ -127,10 +128,10 @@ func.func @selector(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x2x8xf32
 // Outside, and negative.
 // CHECK-LABEL: func.func @selector_outside(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @selector_outside(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x2x2x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x2x2x8xf32>
@@ -143,7 +144,7 @@ func.func @selector_outside(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?
 // A box of columns 512 to 575.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @columns(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?x576xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x64xf32> into %c : memref<?x576xf32> box
@@ -156,8 +157,8 @@ func.func @columns(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?x576xf32
 // One column too few.
 // CHECK-LABEL: func.func @columns_outside(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @columns_outside(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?x575xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x64xf32> into %c : memref<?x575xf32> box
@@ -170,9 +171,9 @@ func.func @columns_outside(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?
 // Columns that begin before the first.
 // CHECK-LABEL: func.func @columns_before(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @columns_before(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?x576xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x64xf32> into %c : memref<?x576xf32> box
@@ -186,8 +187,8 @@ func.func @columns_before(%s: memref<?xi64>, %v: memref<?x64xf32>, %c: memref<?x
 // what has the extent of the cache is inside.
 // CHECK-LABEL: func.func @box(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @box(%s: memref<?xi64>, %v: memref<?x4x?xf32>, %c: memref<?x8x?x?xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x4x?xf32> into %c : memref<?x8x?x?xf32> box
@@ -200,7 +201,7 @@ func.func @box(%s: memref<?xi64>, %v: memref<?x4x?xf32>, %c: memref<?x8x?x?xf32>
 // A grid coordinate, inside.
 // CHECK-LABEL: func.func @grid(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @grid(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<4x?x8xf32>) {
   kv.write at(%s : memref<4xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<4x8xf32> into %c : memref<4x?x8xf32>
@@ -212,9 +213,9 @@ func.func @grid(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<4x?x8xf32>) {
 
 // A grid coordinate that only the call knows is never negative.
 // CHECK-LABEL: func.func @grid_unknown(
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @grid_unknown(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<4x?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<4x?x8xf32>
@@ -227,7 +228,7 @@ func.func @grid_unknown(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<4x?x8
 // A row coordinate inside a division: 7 floordiv 2 is 3.
 // CHECK-LABEL: func.func @halves(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @halves(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x4x2xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x4x2xf32>
@@ -240,7 +241,7 @@ func.func @halves(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x4x2xf32>)
 // Backwards: 7 - 7 to 7 - 0.
 // CHECK-LABEL: func.func @reversed(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @reversed(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x8xf32>
@@ -253,8 +254,8 @@ func.func @reversed(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>)
 // What does not fit into 64 bits is not known.
 // CHECK-LABEL: func.func @overflow(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @overflow(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xf32> into %c : memref<?x8xf32>
@@ -268,7 +269,7 @@ func.func @overflow(%s: memref<?xi64>, %v: memref<?x8xf32>, %c: memref<?x8xf32>)
 // row in [0, 3). Five bytes further on, the last may be in row 3.
 // CHECK-LABEL: func.func @split_bytes(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @split_bytes(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?x3x12xi8>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xi8> into %c : memref<?x3x12xi8>
@@ -280,8 +281,8 @@ func.func @split_bytes(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?x3x12x
 
 // CHECK-LABEL: func.func @shifted_bytes(
 // CHECK:         arith.cmpi slt
-// CHECK:         arith.cmpi ult
-// CHECK:         arith.cmpi ult
+// CHECK:         arith.cmpi ult, %{{[^t]}}
+// CHECK:         arith.cmpi ult, %{{[^t]}}
 func.func @shifted_bytes(%s: memref<?xi64>, %v: memref<?x8xi8>, %c: memref<?x3x12xi8>) {
   kv.write at(%s : memref<?xi64>) negative(wrap) out_of_bounds(trap)
     put %v : memref<?x8xi8> into %c : memref<?x3x12xi8>

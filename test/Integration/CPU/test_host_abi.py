@@ -228,7 +228,7 @@ def test_cpp_program(compiler, tmp_path):
     assert host_abi.run_program(program) == [
         "through TVM-FFI: 0, cache 0 0 6 0",
         "out of bounds: -1, cache 0 0 6 0",
-        "IndexError: SX5: index out of bounds in destination 0",
+        "IndexError: SX5: index out of bounds in one of destinations 0 to 1",
         "direct: no message, cache 0 8 6 0",
-        "direct, out of bounds: SX5: index out of bounds in destination 0",
+        "direct, out of bounds: SX5: index out of bounds in one of destinations 0 to 1",
     ]
