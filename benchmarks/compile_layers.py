@@ -3,19 +3,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times the compiler on models of many layers.
 
-    benchmarks/compile_layers.py [--layers 60 120 240] [--pool] [--runs 5] [--json FILE]
+    benchmarks/compile_layers.py [--layers 60 120 240] [--pool] [--passes] [--runs 5]
+                                 [--json FILE]
 
 A model is one function of kv IR: three dense layers (K and V), then sparse ones
 (index-K too), fp8 caches, int32 slots, page and offset computed by each write. With
---pool, K and V of all layers are slices of one tensor. Operations that kvfuse does not know stand for projections and attention, so that
-no layer's writes can move past the one before. Times are of whole processes, in
-seconds; compare the ratios of one run.
+--pool, K and V of all layers are slices of one tensor. Operations that kvfuse does not
+know stand for projections and attention, so that no layer's writes can move past the
+one before. Times are of whole processes, in seconds; compare the ratios of one run.
+With --passes the table goes on with the seconds of each pass on the way to PTX.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -27,6 +30,15 @@ import record
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DENSE_LAYERS = 3
 FUSION = "builtin.module(kv-fuse-chains,kv-group-writes,kv-outline-writes)"
+
+TO_PTX = (
+    "builtin.module(kvfuse-to-nvvm{chip=sm_90},"
+    "builtin.module(gpu-module-to-binary{format=isa}))"
+)
+#: A line of --mlir-timing-display=list: wall time last, then a name.
+TIMED = re.compile(r"([\d.]+) +\([ \d.]+%\)  (\w+)$", re.MULTILINE)
+#: What is timed and is no pass, or holds other passes.
+NO_PASS = {"root", "Rest", "Total", "KVFuseOnWrites"}
 
 #: Member -> types of the cache, the rows, and the rows cast to the cache's type.
 MEMBERS = {
@@ -166,10 +178,55 @@ def measure(command: list[str], runs: int) -> float:
     return statistics.median(times[1:])
 
 
+def measure_passes(tools: pathlib.Path, source: pathlib.Path) -> dict[str, float]:
+    """Pass, or "Parser" or "Output" -> seconds of one run, all its uses together."""
+    command = [tools / "kvfuse-opt", "--allow-unregistered-dialect", source]
+    command += [f"--pass-pipeline={TO_PTX}", "-o", os.devnull]
+    command += ["--mlir-timing", "--mlir-timing-display=list"]
+    timed = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    return {
+        name: float(seconds)
+        for seconds, name in TIMED.findall(timed)
+        if name not in NO_PASS
+    }
+
+
+def median_passes(
+    tools: pathlib.Path, source: pathlib.Path, runs: int
+) -> dict[str, float]:
+    """The medians of `runs` runs, longest first."""
+    taken = [measure_passes(tools, source) for _ in range(runs)]
+    medians = {name: statistics.median(run[name] for run in taken) for name in taken[0]}
+    return dict(sorted(medians.items(), key=lambda item: -item[1]))
+
+
+def show_passes(figures: list[dict]) -> None:
+    """Seconds of each pass, a column for each number of layers."""
+    layers = "".join(f"{figure['layers']:>9}" for figure in figures)
+    print(f"{'pass, seconds':32}{layers}")
+    for name in figures[-1]["passes"]:
+        seconds = "".join(f"{figure['passes'][name]:9.4f}" for figure in figures)
+        print(f"{name:32}{seconds}")
+
+
+def show_verdict(figures: list[dict]) -> None:
+    """The bars: a 60-layer module within a second, time at most linear in layers."""
+    seconds = {figure["layers"]: figure["ptx_s"] for figure in figures}
+    if 60 in seconds:
+        kept = "kept" if seconds[60] <= 1 else "MISSED"
+        print(f"60 layers to PTX within 1 s: {seconds[60]:.2f} s, {kept}")
+    few, many = min(seconds), max(seconds)
+    if few < many:
+        growth, allowed = seconds[many] / seconds[few], many / few
+        kept = "kept" if growth <= allowed else "MISSED"
+        print(f"{allowed:g} times the layers: {growth:.2f} times the time, {kept}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, nargs="+", default=[60, 120, 240])
     parser.add_argument("--pool", action="store_true", help="one pool for all layers")
+    parser.add_argument("--passes", action="store_true", help="time each pass too")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path, help="write the figures there")
     options = parser.parse_args()
@@ -195,11 +252,16 @@ def main() -> int:
                 "fuse_s": measure(fuse, options.runs),
                 "ptx_s": measure(ptx, options.runs),
             }
+            if options.passes:
+                figure["passes"] = median_passes(tools, source, options.runs)
             figures.append(figure)
             print(
                 f"{layers:7} {figure['kernels']:8} {figure['launches']:9}"
                 f" {figure['fuse_s']:9.3f} {figure['ptx_s']:9.3f}"
             )
+    show_verdict(figures)
+    if options.passes:
+        show_passes(figures)
     if options.json:
         record.write(options.json, figures)
     return 0

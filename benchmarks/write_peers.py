@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 import cuda_library
-from write_cases import HEAD_DIM, Case, Layer, NotMeasuredError, inductor_cases
+from write_cases import HEAD_DIM, LAYERS, Case, Layer, NotMeasuredError, inductor_cases
 from write_kvfuse import MODES, Write, chain_of, compile_chain, launch_shape
 
 
@@ -78,17 +78,24 @@ def copy_floor(case: Case) -> Write:
     """`copy_` of as many bytes as a write moves, half of them loaded; each layer has
     bytes of its own."""
     size = (case.loaded_bytes() + case.stored_bytes()) // 2
-    buffers: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    # All of them now: what is allocated under capture is filled by each replay.
+    pairs = iter([_make_pair(size) for _ in range(LAYERS)])
+    pairs_of: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def write(layer: Layer) -> None:
         key = layer.k.data_ptr()
-        if key not in buffers:
-            source = torch.zeros(size, dtype=torch.uint8, device="cuda")
-            buffers[key] = (torch.empty_like(source), source)
-        to, source = buffers[key]
+        if key not in pairs_of:
+            pairs_of[key] = next(pairs)
+        to, source = pairs_of[key]
         to.copy_(source)
 
     return write
+
+
+def _make_pair(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Bytes to copy to, and others to copy."""
+    source = torch.randint(256, (size,), dtype=torch.uint8, device="cuda")
+    return torch.empty_like(source), source
 
 
 def empty_floor(case: Case, pdl: str) -> Write:
