@@ -26,11 +26,13 @@ STYLES = {
     "plain Triton": {"color": "tab:orange", "marker": "s"},
     "eager chain": {"color": "tab:red", "marker": "^"},
     "copy_": {"color": "black", "linestyle": "--"},
+    "elementwise": {"color": "grey", "linestyle": "--"},
     "empty off": {"color": "black", "linestyle": ":"},
     "empty early": {"color": "grey", "linestyle": ":"},
 }
 LABELS = {
     "copy_": "floor: copy_ of the same bytes",
+    "elementwise": "floor: an elementwise kernel on them",
     "empty off": "floor: an empty kernel",
     "empty early": "floor: the same, dependent launch",
 }

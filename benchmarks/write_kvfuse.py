@@ -133,6 +133,6 @@ SHAPES = {
     f"block {block_size}, {tokens} a thread": functools.partial(
         shaped_write, block_size=block_size, tokens_per_thread=tokens
     )
-    for block_size in (64, 128, 256)
+    for block_size in (32, 64, 96, 128, 256)
     for tokens in (1, 2, 4)
 }

@@ -74,9 +74,11 @@ def flashinfer_write(case: Case) -> Write:
     return write
 
 
-def copy_floor(case: Case) -> Write:
-    """`copy_` of as many bytes as a write moves, half of them loaded; each layer has
-    bytes of its own."""
+def copy_floor(
+    case: Case, copy: Callable[[torch.Tensor, torch.Tensor], object]
+) -> Write:
+    """`copy` of as many bytes as a write moves, half of them loaded, from its first
+    argument to its second; each layer has bytes of its own."""
     size = (case.loaded_bytes() + case.stored_bytes()) // 2
     # All of them now: what is allocated under capture is filled by each replay.
     pairs = iter([_make_pair(size) for _ in range(LAYERS)])
@@ -86,16 +88,25 @@ def copy_floor(case: Case) -> Write:
         key = layer.k.data_ptr()
         if key not in pairs_of:
             pairs_of[key] = next(pairs)
-        to, source = pairs_of[key]
-        to.copy_(source)
+        copy(*pairs_of[key])
 
     return write
 
 
+def copy_bytes(source: torch.Tensor, to: torch.Tensor) -> None:
+    """The driver's copy: torch launches no kernel for tensors that are dense."""
+    to.copy_(source)
+
+
+def copy_by_kernel(source: torch.Tensor, to: torch.Tensor) -> None:
+    """An elementwise kernel of torch, which loads and stores 16 bytes at once."""
+    torch.bitwise_not(source, out=to)
+
+
 def _make_pair(size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Bytes to copy to, and others to copy."""
-    source = torch.randint(256, (size,), dtype=torch.uint8, device="cuda")
-    return torch.empty_like(source), source
+    """Bytes to copy, and others to copy to."""
+    source = torch.randint(2**40, (size // 8,), dtype=torch.int64, device="cuda")
+    return source, torch.empty_like(source)
 
 
 def empty_floor(case: Case, pdl: str) -> Write:
@@ -115,6 +126,7 @@ PEERS: Mapping[str, Callable[[Case], Write]] = {
 }
 #: These leave the caches as they are.
 FLOORS: Mapping[str, Callable[[Case], Write]] = {
-    "copy_": copy_floor,
+    "copy_": functools.partial(copy_floor, copy=copy_bytes),
+    "elementwise": functools.partial(copy_floor, copy=copy_by_kernel),
     **{f"empty {pdl}": functools.partial(empty_floor, pdl=pdl) for pdl in MODES},
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Usage: scripts/profile_write.sh FOLDER
 # On a machine with a GPU, Nsight Compute and the CUDA Toolkit, writes to FOLDER:
-# figures of ncu of one decode and one prefill kernel (NAME.csv, NAME.txt), from cold
-# caches, their PTX, SASS and what ptxas says (NAME.ptx, NAME.sass, NAME.ptxas). Fails if the decode kernel has no 16-byte loads and stores,
+# figures of ncu of one decode and one prefill kernel (NAME.csv), from cold caches,
+# their PTX, SASS and what ptxas says (NAME.ptx, NAME.sass, NAME.ptxas). Fails if the decode kernel has no 16-byte loads and stores,
 # or uses local memory. kvfuse must be installed, or on PYTHONPATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,21 +13,23 @@ mkdir -p "$folder"
 capability=$("$python" -c \
   'import torch; print("".join(map(str, torch.cuda.get_device_capability())))')
 
-sections=(LaunchStats Occupancy SpeedOfLight MemoryWorkloadAnalysis WarpStateStats
-  InstructionStats)
-
-# Prints section, metric, unit and value of each figure in a file of ncu.
-show() {
-  "$python" - "$1" <<'EOF'
-import csv, sys
-with open(sys.argv[1]) as file:
-    rows = csv.DictReader(line for line in file if line.startswith('"'))
-    for row in rows:
-        if row["Metric Name"]:
-            section, name = row["Section Name"], row["Metric Name"]
-            print(f"{section}: {name}: {row['Metric Value']} {row['Metric Unit']}")
-EOF
-}
+metrics=(
+  gpu__time_duration.sum
+  dram__throughput.avg.pct_of_peak_sustained_elapsed
+  dram__bytes_read.sum dram__bytes_write.sum
+  lts__throughput.avg.pct_of_peak_sustained_elapsed
+  sm__warps_active.avg.pct_of_peak_sustained_active
+  launch__registers_per_thread launch__occupancy_limit_registers
+  launch__grid_size launch__block_size launch__waves_per_multiprocessor
+  smsp__inst_executed.sum smsp__cycles_active.avg
+  smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_wait_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_drain_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio
+  smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio
+)
 
 # profile NAME ARGUMENTS...: leaves the name of the kernel in `kernel`.
 profile() {
@@ -39,10 +41,11 @@ profile() {
     2>"$folder/$name.ptxas"
   cuobjdump -sass -fun "$kernel" "$folder/$name.cubin" >"$folder/$name.sass"
   rm "$folder/$name.cubin"
-  ncu --csv --page details --print-details all --clock-control none \
-    --kernel-name "$kernel" --launch-skip 4 --launch-count 1 \
-    "${sections[@]/#/--section=}" "${once[@]}" >"$folder/$name.csv"
-  show "$folder/$name.csv" | tee "$folder/$name.txt"
+  ncu --csv --clock-control none --kernel-name "$kernel" --launch-skip 4 \
+    --launch-count 1 --metrics "$(IFS=,; echo "${metrics[*]}")" \
+    "${once[@]}" >"$folder/$name.csv"
+  grep '^"0"' "$folder/$name.csv" |
+    awk -F'","' '{ sub(/"$/, ""); print $(NF-2), $NF, $(NF-1) }'
 }
 
 echo "== prefill, T=8192, H=8, fp8"
