@@ -86,7 +86,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                              llvm::cl::init(false)};
   Option<DependentLaunch> pdl{
       *this, "pdl", llvm::cl::desc("Dependent launch, from sm_90 on"),
-      llvm::cl::init(DependentLaunch::Off),
+      llvm::cl::init(DependentLaunch::Late),
       llvm::cl::values(
           clEnumValN(DependentLaunch::Off, "off", "kernel after kernel"),
           clEnumValN(DependentLaunch::Late, "late",
