@@ -112,7 +112,7 @@ def mutates(spec: models.LayerSpec) -> str:
 def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
     """The usual cases of one layer, torch eager being right.
 
-    The kernel for many tokens takes few as well; it runs the odd cases again.
+    The kernel for many tokens takes few as well, and runs the same cases.
     """
     image = f"{matrix.spec_name(spec)}.{emit}"
     text = matrix.exported(spec)
@@ -122,7 +122,7 @@ def add_layer(bundle: Bundle, spec: models.LayerSpec, emit: str) -> None:
         storage = name.split()[0]
         expected = layers.run_eager(spec, case)
         chosen = pick(kernels, case, tokens)
-        for kernel in alternatives(kernels, chosen) if number % 2 else [chosen]:
+        for kernel in alternatives(kernels, chosen):
             variant = "" if kernel is chosen else f"-{kernel['name']}"
             launch = write_launch(kernel, spec, tokens)
             bundle.add(
@@ -168,12 +168,13 @@ def add_policies(bundle: Bundle, spec: models.LayerSpec) -> None:
         text = matrix.exported(spec)
         kernels = bundle.image(image, text, "ptx", mutates(spec), *options)
         slots = matrix.policy_slots(spec)
-        case = layers.layer_case(spec, "padded", matrix.PAGES, slots, seed=6)
-        expected = oracle.write_layer(spec, case, meaning)
-        for kernel in alternatives(kernels, pick(kernels, case, len(slots))):
-            launch = write_launch(kernel, spec, len(slots))
-            name = f"{image}-{kernel['name']}"
-            bundle.add(name, image, case, [launch], expected)
+        for storage in ("interleaved", "padded"):
+            case = layers.layer_case(spec, storage, matrix.PAGES, slots, seed=6)
+            expected = oracle.write_layer(spec, case, meaning)
+            for kernel in alternatives(kernels, pick(kernels, case, len(slots))):
+                launch = write_launch(kernel, spec, len(slots))
+                name = f"{image}-{storage}-{kernel['name']}"
+                bundle.add(name, image, case, [launch], expected)
 
 
 def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
@@ -181,8 +182,8 @@ def add_traps(bundle: Bundle, spec: models.LayerSpec) -> None:
     image = f"trap-{matrix.spec_name(spec)}.ptx"
     kernels = bundle.image(image, matrix.exported(spec), "ptx", mutates(spec))
     total = matrix.total_slots(spec)
-    for slot in (total, -total - 1):
-        case = layers.layer_case(spec, "padded", matrix.PAGES, [1, slot, 5], seed=3)
+    for slot, storage in ((total, "padded"), (-total - 1, "interleaved")):
+        case = layers.layer_case(spec, storage, matrix.PAGES, [1, slot, 5], seed=3)
         for kernel in alternatives(kernels, pick(kernels, case, tokens=3)):
             launch = write_launch(kernel, spec, tokens=3)
             name = f"{image}-slot{slot}-{kernel['name']}"

@@ -175,11 +175,11 @@ class CaseBuilder:
         self.views.append(View(number, GUARD, tuple(sizes), strides))
 
     def packed_rows(
-        self, dtype: str, tokens: int, heads: Sequence[int], head_dim: int
+        self, dtype: str, tokens: int, heads: Sequence[int], head_dim: int, gap: int
     ) -> None:
         """Rows [T, H, D], one view for each entry of `heads`, side by side in
-        rows that also hold a query of three heads and five elements of padding."""
-        width = (sum(heads) + 3) * head_dim + 5
+        rows that also hold a query of three heads and `gap` elements of padding."""
+        width = (sum(heads) + 3) * head_dim + gap
         number = self.buffer(dtype, max(tokens, 1) * width, "rows")
         offset = 3 * head_dim
         for count in heads:

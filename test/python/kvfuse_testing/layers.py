@@ -11,8 +11,9 @@ import models
 
 from . import cases
 
-#: How caches lie in memory.
-STORAGES = ("interleaved", "padded", "permuted")
+#: How caches lie in memory -> elements of padding behind each row of values: pools
+#: have vectors where head dimensions have, the others do not.
+STORAGES = {"interleaved": 16, "padded": 5, "permuted": 5}
 
 
 def layer_case(
@@ -37,7 +38,8 @@ def layer_case(
         for write in writes:
             place(spec.write_dtype(write), shapes[write], casts[write])
     heads = [spec.write_heads(w) for w in writes]
-    builder.packed_rows(spec.values, len(slots), heads, spec.head_dim)
+    gap = STORAGES[storage]
+    builder.packed_rows(spec.values, len(slots), heads, spec.head_dim, gap)
     builder.slots(spec.slots, slots, 2 if storage == "padded" else 1)
     return builder.build()
 
