@@ -66,6 +66,7 @@ def compile(
     pdl: programmatic dependent launch, from sm_90 on. "off": kernel after kernel;
         "late": the next kernel may start once the rows are stored; "early": at once,
         and then it must itself wait before it reads the caches (rules SP1 to SP4).
+        None: "late".
     assume_disjoint, assume_aligned, unit_stride_only, no_versioning: as of
         docs/kvfuse-compile.md.
     count_branches: count which version of a kernel runs, for `Compiled.counters`.

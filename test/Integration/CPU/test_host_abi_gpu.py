@@ -77,7 +77,7 @@ def test_kernels_are_listed_for_loading(program):
     kernels = json.loads(report_path(program).read_text())["kernels"]
     names = {kernel["name"] for kernel in kernels if kernel["function"] == "main"}
     listed = having(run(program), "kernel ")
-    assert sorted(listed) == sorted(f"kernel {name}, flags 0, text" for name in names)
+    assert sorted(listed) == sorted(f"kernel {name}, flags 1, text" for name in names)
 
 
 @pytest.mark.parametrize("alignment", [0, 4])
