@@ -6,6 +6,9 @@
 // RUN: not ls %t/out
 // RUN: not kvfuse-compile %t/undeclared.mlir --target=sm_12345 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not kvfuse-compile %t/undeclared.mlir --target=cpu --emit=ptx 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: not kvfuse-compile %t/undeclared.mlir --block-size=100 2>&1 | FileCheck %s --check-prefix=BLOCK
+// RUN: not kvfuse-compile %t/undeclared.mlir --block-size=2048 2>&1 | FileCheck %s --check-prefix=BLOCK
+// RUN: not kvfuse-compile %t/undeclared.mlir --tokens-per-thread=17 2>&1 | FileCheck %s --check-prefix=TOKENS
 // RUN: not kvfuse-compile %t/order.mlir --fuse=required 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: kvfuse-compile %t/order.mlir -o %t/out --report=- | FileCheck %s --check-prefix=REPORT
 // RUN: not kvfuse-compile %t/apart.mlir --fuse=required 2>&1 | FileCheck %s --check-prefix=APART
@@ -22,6 +25,8 @@ this is no module
 
 //--- undeclared.mlir
 // TARGET: kvfuse-compile: error: unknown target 'sm_12345' for --target; known are cpu, sm_80, {{.*}}sm_90, sm_90a, sm_100, sm_100a, sm_100f, {{.*}}sm_120
+// BLOCK: kvfuse-compile: error: --block-size is a multiple of 32, at most 1024
+// TOKENS: kvfuse-compile: error: --tokens-per-thread is at most 16
 // CPU: kvfuse-compile: error: --emit=nvvm, ptx and cubin go with a GPU target, not with --target=cpu
 func.func @f(%s: tensor<?xi64>, %v: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // UNDECLARED:      undeclared.mlir:[[#@LINE+2]]:8: error: cache-copied: argument 2 of 'f' is written, but not declared mutated

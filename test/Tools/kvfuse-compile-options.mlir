@@ -9,6 +9,7 @@
 // RUN: kvfuse-compile %s --emit=nvvm | FileCheck %s --check-prefix=NVVM
 // RUN: kvfuse-compile %s --target=cpu --emit=llvm | FileCheck %s --check-prefix=LLVM
 // RUN: kvfuse-compile %s -o %t.ptx --report=- | FileCheck %s --check-prefix=REPORT
+// RUN: kvfuse-compile %s -o %t.ptx --report=- --tokens-per-thread=4 --block-size=32 | FileCheck %s --check-prefix=SHAPE
 // RUN: kvfuse-compile %s -o %t.ptx --remarks 2>&1 | FileCheck %s --check-prefix=REMARKS
 
 // HELP-DAG: --emit
@@ -19,14 +20,17 @@
 // HELP-DAG: --out-of-bounds
 // HELP-DAG: --assume-aligned
 // HELP-DAG: --assume-disjoint
+// HELP-DAG: --block-size
 // HELP-DAG: --count-branches
 // HELP-DAG: --keep-callers
 // HELP-DAG: --no-versioning
+// HELP-DAG: --pdl
 // HELP-DAG: --ptxas
 // HELP-DAG: --remarks
 // HELP-DAG: --report
 // HELP-DAG: --reserved-slot
 // HELP-DAG: --target
+// HELP-DAG: --tokens-per-thread
 // HELP-DAG: --torch-version
 // HELP-DAG: --unit-stride-only
 
@@ -46,6 +50,13 @@
 // REPORT-NEXT: "launches_unfused": 2,
 // REPORT-NEXT: "name": "layer",
 // REPORT-NEXT: "refused": []
+
+// SHAPE-NOT: "min_tokens"
+// SHAPE:     "block_size": 32,
+// SHAPE:     "grid": "tokens",
+// SHAPE-NOT: "min_tokens"
+// SHAPE:     "tokens_per_thread": 4
+// SHAPE-NOT: "min_tokens"
 
 // REMARKS: kvfuse-compile-options.mlir:[[#@LINE+4]]:{{.*}} remark: [Passed] fused | Category:kvfuse | Function=layer | Destinations=2
 

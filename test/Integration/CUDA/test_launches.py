@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a call does to the device: one kernel, on the caller's stream, no memory."""
 
+import dataclasses
 import threading
 
 import kvfuse
@@ -52,6 +53,20 @@ def test_the_chain_launches_what_the_report_says() -> None:
     chain(*call.arguments)
     names = kernels_of(chain, call)
     assert len(names) == CALLS * chain.launches_unfused, names
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_long_steps_have_a_kernel_of_their_own(more: int) -> None:
+    spec = Spec(heads=4, head_dim=128)
+    write = paged_writes.compiled(spec)
+    few, many = write.report["kernels"][:2]
+    tokens = many["min_tokens"] + more
+    spec = dataclasses.replace(spec, pages=tokens // spec.page_size + 2)
+    call = make_call(spec, choose_slots(spec, tokens, 0))
+    expected = paged_writes.eager_bytes(spec, call)
+    launched = few if more < 0 else many
+    assert set(kernels_of(write, call)) == {launched["name"]}
+    assert_same(call.bytes(), expected)
 
 
 def allocations() -> int:
