@@ -51,8 +51,8 @@ def run(library: abi.Library, case: cases.Case) -> list[np.ndarray]:
     return arrays
 
 
-def check_usual_cases(compiler, spec: models.LayerSpec, fuse: str) -> None:
-    library = load(compiler, spec, f"--fuse={fuse}")
+def check_usual_cases(compiler, spec: models.LayerSpec, *options: str) -> None:
+    library = load(compiler, spec, *options)
     for name, case in usual_cases(spec):
         wrong = layers.differences(
             case, run(library, case), layers.run_eager(spec, case)
@@ -63,13 +63,30 @@ def check_usual_cases(compiler, spec: models.LayerSpec, fuse: str) -> None:
 @pytest.mark.parametrize("fuse", FUSE)
 @pytest.mark.parametrize("spec", MATRIX, ids=spec_name)
 def test_matrix(compiler, spec, fuse):
-    check_usual_cases(compiler, spec, fuse)
+    check_usual_cases(compiler, spec, f"--fuse={fuse}")
 
 
 @pytest.mark.parametrize("fuse", FUSE)
 @pytest.mark.parametrize("spec", OTHERS, ids=spec_name)
 def test_others(compiler, spec, fuse):
-    check_usual_cases(compiler, spec, fuse)
+    check_usual_cases(compiler, spec, f"--fuse={fuse}")
+
+
+@pytest.mark.parametrize("spec", [*MATRIX[::9], *OTHERS[::6]], ids=spec_name)
+def test_tokens_of_a_thread(compiler, spec):
+    """The last thread may have fewer tokens than the others; blocks may be small."""
+    check_usual_cases(compiler, spec, "--tokens-per-thread=5", "--block-size=64")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_policies_of_a_threads_tokens(compiler, policy):
+    """Each token of a thread is left out, or fails, alone."""
+    options, meaning = POLICIES[policy]
+    library = load(compiler, LAYER, "--tokens-per-thread=2", *options)
+    case = layers.layer_case(LAYER, "interleaved", PAGES, policy_slots(LAYER), seed=6)
+    expected = oracle.write_layer(LAYER, case, meaning)
+    wrong = layers.differences(case, run(library, case), expected)
+    assert not wrong
 
 
 @pytest.mark.parametrize("spec", [*MATRIX[::7], *OTHERS], ids=spec_name)
