@@ -15,9 +15,11 @@ using namespace kvfuse;
 
 static constexpr int64_t kWarpSize = 32;
 
-/// More groups than this do not fit on a GPU at once, four times over: from
-/// there on a step is long. (An H200 has 132 processors for 2048 threads each.)
-static constexpr int64_t kManyGroups = 4 * 132 * 2048;
+/// A step of so many blocks, with one token each, is long. Blocks start one
+/// after another, an H200 starts one in about 1.2 ns, and from here on that
+/// takes longer than the memory does. (Measured: `benchmarks/write_kernel.py
+/// --suite model`.)
+static constexpr int64_t kManyBlocks = 1024;
 
 /// Groups of a token's rows over all destinations, if the types say it.
 static std::optional<int64_t> countGroups(WriteOp write) {
@@ -67,10 +69,14 @@ LaunchShapes kvfuse::chooseShapes(WriteOp write,
   if (options.tokensPerThread) {
     few.tokensPerThread = shapes.many.tokensPerThread = options.tokensPerThread;
   } else if (few.blocksPerToken && hasVectors(write)) {
-    shapes.manyTokens = llvm::divideCeil(kManyGroups, *groups);
+    // Blocks of one or two warps move little before they end.
+    bool isSmall = few.blockSize <= 2 * kWarpSize;
+    int64_t tokensPerThread = isSmall ? 4 : 2;
+    shapes.manyTokens = llvm::divideCeil(kManyBlocks * tokensPerThread / 2,
+                                         *few.blocksPerToken);
     std::optional<int64_t> tokens = countTokens(write);
     if (!tokens || *tokens >= shapes.manyTokens)
-      shapes.many.tokensPerThread = 2;
+      shapes.many.tokensPerThread = tokensPerThread;
     if (tokens)
       few = shapes.many;
   }

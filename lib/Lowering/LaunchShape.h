@@ -5,9 +5,9 @@
 //
 // The cost model of the write kernel. A short step waits for latencies: every
 // group of elements gets a thread of its own, so that all bytes are in flight
-// at once. A long one waits for bandwidth: a thread that moves the same group
-// of several tokens computes the place in the row once, and has as many loads
-// in flight itself.
+// at once. A long one waits for blocks to start, and for bandwidth: a thread
+// that moves the same group of several tokens computes the place in the row
+// once, has as many loads in flight itself, and there are fewer blocks.
 //
 //===----------------------------------------------------------------------===//
 

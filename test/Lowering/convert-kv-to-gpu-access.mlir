@@ -32,22 +32,22 @@
 // CHECK-NEXT:    }
 // CHECK-NEXT:    gpu.return
 
-// In a long step a thread has two tokens. It loads both groups and both slots before
-// it branches, the last token's in place of one that does not exist.
+// In a long step a thread has several tokens, here four. It loads all groups and all
+// slots before it branches, the last token's in place of one that does not exist.
 
 // LONG-LABEL:  func.func @whole(
-// LONG:          %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c16896
+// LONG:          %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c2048
 // LONG-NEXT:     scf.if %[[FEW]] {
 // LONG:            gpu.launch_func @kernels::@kv_write blocks in (%dim, %c1, %c1)
 // LONG:          } else {
-// LONG:            %[[HALF:.*]] = arith.ceildivui %dim, %c2
-// LONG:            gpu.launch_func @kernels::@kv_write_0 blocks in (%[[HALF]], %c1, %c1)
+// LONG:            %[[QUARTER:.*]] = arith.ceildivui %dim, %c4
+// LONG:            gpu.launch_func @kernels::@kv_write_0 blocks in (%[[QUARTER]], %c1, %c1)
 // LONG-LABEL: gpu.func @kv_write_0(
-// LONG-SAME:    kv.token_kernel = 2 : i64
+// LONG-SAME:    kv.token_kernel = 4 : i64
 // LONG-DAG:     %[[COUNT:.+]] = memref.dim %arg0
 // LONG-DAG:     %[[BLOCK:.+]] = gpu.block_id x
 // LONG-DAG:     %[[LAST:.+]] = arith.subi %[[COUNT]], %c1
-// LONG-DAG:     %[[FIRST:.+]] = arith.muli %[[BLOCK]], %c2
+// LONG-DAG:     %[[FIRST:.+]] = arith.muli %[[BLOCK]], %c4
 // LONG-DAG:     %[[NEXT:.+]] = arith.addi %[[FIRST]], %c1
 // LONG:         %[[EXISTS:.+]] = arith.cmpi ult, %[[NEXT]], %[[COUNT]]
 // LONG-NEXT:    %[[SECOND:.+]] = arith.minui %[[NEXT]], %[[LAST]]

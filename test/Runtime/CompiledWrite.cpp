@@ -17,8 +17,8 @@ using namespace testing;
 
 static constexpr int64_t kNumPages = 8;
 static constexpr int64_t kNumTokens = 5;
-/// From here on a step of this layer, 144 groups of elements a token, is long.
-static constexpr int64_t kManyTokens = 7510;
+/// From here on a step of this layer, which has a block for a token, is long.
+static constexpr int64_t kManyTokens = 1024;
 static constexpr DLDataType kInt32 = {kDLInt, 32, 1};
 
 /// An address of a device that does not exist: host code looks at addresses,
@@ -88,7 +88,7 @@ int main(int, char **argv) {
 
   // Threads have two tokens each.
   // CHECK-LABEL: long step
-  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_0' in context 1, grid 3755 1 1, block 160 1 1,
+  // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_0' in context 1, grid 512 1 1, block 160 1 1,
   // CHECK-NEXT: ended
   Layer longStep(kManyTokens, kManyTokens);
   call("long step", write, longStep);

@@ -25,12 +25,21 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     it, and computes itself what is computed from it, unless something between
     the load and the launch may write that memref.
 
-    The kernel of a write: grid x is the token, threads and grid y walk over the
-    groups of elements of its rows, all destinations side by side. Index values
-    are loaded once per token, widened, and each destination's coordinates are
-    computed, wrapped (SX4) and tested against the sizes of that call (SX5)
-    before an address is formed. Under `trap` a bad coordinate is a `cf.assert`.
-    Destinations of a write that is not `disjoint` get a kernel each, in order.
+    The kernel of a write: grid x is the token, threads and grid y have the
+    groups of elements of its rows, all destinations side by side. A thread loads
+    its group and the index values one right after the other, as whatever it does
+    first, it waits for memory. Index values are then widened, and the coordinates
+    in the destination computed, wrapped (SX4) and tested against the sizes of that
+    call (SX5) before an address is formed. Under `trap` a bad coordinate is a
+    `cf.assert`. Destinations that differ in nothing but the memory, such as K and
+    V, are selected between; others are behind a branch. Destinations of a write
+    that is not `disjoint` get a kernel each, in order.
+
+    Where the types say how many groups a token has, there are threads for all of
+    them, and a long step, from about a thousand blocks on, gets a kernel of its
+    own whose threads have two tokens, or four if a token has no more than 64
+    groups: the host tests the number of tokens. With `tokens-per-thread` there is
+    one kernel, for any number of tokens.
 
     A group is what the destination's `access` clause says. Without one it is an
     element, at any stride. With `access(n)` it is a vector of n elements, loaded
@@ -63,32 +72,28 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
       func.func @after(%s: memref<4xi64>, %v: memref<4x8xf32>, %c: memref<?x8xf32>) {
         %c4 = arith.constant 4 : index
         %c1 = arith.constant 1 : index
-        %c256 = arith.constant 256 : index
+        %c32 = arith.constant 32 : index
         gpu.launch_func @kernels::@kv_write blocks in (%c4, %c1, %c1)
-            threads in (%c256, %c1, %c1)
+            threads in (%c32, %c1, %c1)
             args(%s : memref<4xi64>, %c : memref<?x8xf32>, %v : memref<4x8xf32>)
         return
       }
       gpu.module @kernels {
         gpu.func @kv_write(%s: memref<4xi64>, %c: memref<?x8xf32>, %v: memref<4x8xf32>)
-            kernel attributes {kv.token_kernel} {
+            kernel attributes {known_block_size = array<i32: 32, 1, 1>,
+                               kv.token_kernel = 1 : i64} {
           %c8 = arith.constant 8 : index
           %c0 = arith.constant 0 : index
           %token = gpu.block_id x
-          %slot = memref.load %s[%token] : memref<4xi64>
-          %row = arith.index_cast %slot : i64 to index
-          %rows = memref.dim %c, %c0 : memref<?x8xf32>
-          %inside = arith.cmpi ult, %row, %rows : index
-          %block_size = gpu.block_dim x
-          %block = gpu.block_id y
-          %first = arith.muli %block, %block_size : index
-          %thread = gpu.thread_id x
-          %start = arith.addi %first, %thread : index
-          %blocks = gpu.grid_dim y
-          %step = arith.muli %blocks, %block_size : index
-          scf.for %d = %start to %c8 step %step {
+          %d = gpu.thread_id x
+          %here = arith.cmpi ult, %d, %c8 : index
+          scf.if %here {
+            %x = memref.load %v[%token, %d] : memref<4x8xf32>
+            %slot = memref.load %s[%token] {alignment = 8 : i64} : memref<4xi64>
+            %row = arith.index_cast %slot : i64 to index
+            %rows = memref.dim %c, %c0 : memref<?x8xf32>
+            %inside = arith.cmpi ult, %row, %rows : index
             scf.if %inside {
-              %x = memref.load %v[%token, %d] : memref<4x8xf32>
               memref.store %x, %c[%row, %d] : memref<?x8xf32>
             }
           }
@@ -283,9 +288,9 @@ def KVDependentLaunch : Pass<"kv-dependent-launch"> {
 def KVPinLoads : Pass<"kv-pin-loads"> {
   let summary = "keep loads in front of the branches that they were put in front of";
   let description = [{
-    Overview: a vector that is loaded in front of a branch, and used only behind
-    it, is also used by an assembly statement without text at the end of the
-    block. LLVM would move the load behind the branch otherwise, and what waits
+    Overview: what is loaded in front of a branch, and used only behind it, is also
+    used by an assembly statement without text at the end of the block, if it fills
+    registers of 16, 32 or 64 bits. LLVM would move the load behind the branch otherwise, and what waits
     for the condition, such as a slot, would no longer wait beside it.
 
     Before: kernels in the LLVM and NVVM dialects. After: the same, and such loads
