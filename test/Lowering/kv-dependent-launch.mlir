@@ -2,11 +2,13 @@
 // RUN: kvfuse-opt %s -pass-pipeline='builtin.module(gpu.module(kv-dependent-launch{early}))' | FileCheck %s --check-prefixes=CHECK,EARLY
 
 gpu.module @kernels {
-// SP1: every thread waits, before any load and any way out.
+// SP1: every thread waits, before any load and any way out. The wait depends on
+// the address that is read behind it.
 
 // CHECK-LABEL: llvm.func @write(
+// CHECK-SAME:    %[[FROM:[^,:]+]]: !llvm.ptr, %{{.+}}: !llvm.ptr)
 // EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
-// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; setp.ne.b64 %p, $0, 0; @%p griddepcontrol.wait; }", "l,~{memory}" %[[FROM]] :
 // CHECK-NEXT:    llvm.load
 // CHECK:         llvm.cond_br
 // CHECK:         llvm.store
@@ -23,6 +25,43 @@ llvm.func @write(%condition: i1, %from: !llvm.ptr, %to: !llvm.ptr) attributes {g
   llvm.store %0, %to : f32, !llvm.ptr
   llvm.return
 ^end:
+  llvm.return
+}
+
+// Each way waits, as late as may be: addresses are computed first, also those of
+// loads behind the first. A place that is reached in several ways is no place to
+// wait, as one of them may have waited.
+
+// CHECK-LABEL: llvm.func @ways(
+// CHECK-SAME:    %[[A:[^,:]+]]: !llvm.ptr, %[[B:[^,:]+]]: !llvm.ptr, %[[I:[^,:]+]]: i64
+// EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    llvm.cond_br %{{.+}}, ^[[READ:bb[0-9]+]], ^[[OUT:bb[0-9]+]]
+// CHECK:       ^[[READ]]:
+// CHECK-NEXT:    %[[AT:.+]] = llvm.getelementptr %[[B]][%[[I]]]
+// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; setp.ne.b64 %p, $0, 0; setp.ne.and.b64 %p, $1, 0, %p; @%p griddepcontrol.wait; }", "l,l,~{memory}" %[[A]], %[[AT]] :
+// CHECK-NEXT:    %[[FIRST:.+]] = llvm.load %[[A]]
+// CHECK-NEXT:    llvm.load %[[AT]]
+// CHECK-NEXT:    llvm.getelementptr %[[B]][%[[FIRST]]]
+// CHECK-NOT:     griddepcontrol wait
+// CHECK:       ^[[OUT]]:
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.br ^[[END:bb[0-9]+]](%[[I]] : i64)
+// CHECK:       ^[[END]](
+// CHECK-NOT:     griddepcontrol wait
+// CHECK:         llvm.return
+llvm.func @ways(%a: !llvm.ptr, %b: !llvm.ptr, %i: i64, %condition: i1) attributes {gpu.kernel, nvvm.kernel} {
+  llvm.cond_br %condition, ^read, ^end(%i : i64)
+^read:
+  %0 = llvm.load %a : !llvm.ptr -> i64
+  %1 = llvm.getelementptr %b[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %2 = llvm.load %1 : !llvm.ptr -> i64
+  // This address is not known before the first load.
+  %3 = llvm.getelementptr %b[%0] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %4 = llvm.load %3 : !llvm.ptr -> i64
+  %5 = llvm.add %2, %4 : i64
+  llvm.br ^end(%5 : i64)
+^end(%6: i64):
+  llvm.store %6, %a : i64, !llvm.ptr
   llvm.return
 }
 
