@@ -55,12 +55,12 @@ static gpu::LaunchFuncOp createLaunch(ImplicitLocOpBuilder &b,
       /*dynamicSharedMemorySize=*/Value(), kernel.operands);
 }
 
-/// Blocks for `elements`, or groups of them, at most as many as the grid's
-/// dimension holds; the kernels loop.
+/// Blocks for `elements`, or groups of them, of which a block has `share`; at
+/// most as many as the grid's dimension holds; the kernels loop.
 static Value createNumBlocks(ImplicitLocOpBuilder &b, Value elements,
-                             int64_t most, int64_t blockSize = kBlockSize) {
+                             int64_t most, int64_t share) {
   Value blocks = b.createOrFold<arith::CeilDivUIOp>(
-      elements, arith::ConstantIndexOp::create(b, blockSize));
+      elements, arith::ConstantIndexOp::create(b, share));
   return b.createOrFold<arith::MinUIOp>(
       blocks, arith::ConstantIndexOp::create(b, most));
 }
@@ -124,6 +124,8 @@ static void convertWrite(KernelTable &kernels, WriteOp write,
         arith::ConstantIndexOp::create(b, shapes.manyTokens));
     auto choice = scf::IfOp::create(b, areFew, /*withElseRegion=*/true);
     choice->setAttr(kVersionsAttr, b.getUnitAttr());
+    // Operands are converted in front of the write.
+    choice->moveAfter(write);
     b.setInsertionPointToStart(choice.thenBlock());
     launch(shapes.few);
     b.setInsertionPointToStart(choice.elseBlock());
@@ -158,10 +160,10 @@ static LogicalResult convertGeneric(KernelTable &kernels, linalg::GenericOp op,
                       "operands of an elementwise operation differ in size" +
                           kv::quoteName(operand));
   Value elements = createProduct(b, sizes);
-  createLaunch(
-      b, kernel, func,
-      createNumBlocks(b, elements, std::numeric_limits<int32_t>::max()),
-      arith::ConstantIndexOp::create(b, 1));
+  createLaunch(b, kernel, func,
+               createNumBlocks(b, elements, std::numeric_limits<int32_t>::max(),
+                               kBlockSize * kElementsPerThread),
+               arith::ConstantIndexOp::create(b, 1));
   op.erase();
   return success();
 }

@@ -102,6 +102,9 @@ void buildWriteKernel(mlir::kv::WriteOp write, Kernel &kernel,
 /// Can `op` be one kernel: buffers, parallel loops, plain accesses?
 bool isElementwise(mlir::linalg::GenericOp op);
 
+/// Elements that a thread of an elementwise kernel moves at once.
+inline constexpr int64_t kElementsPerThread = 4;
+
 /// Fills in the kernel of an elementwise operation: threads walk over its
 /// elements.
 void buildElementwiseKernel(mlir::linalg::GenericOp op, Kernel &kernel);

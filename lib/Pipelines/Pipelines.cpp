@@ -163,6 +163,10 @@ void kvfuse::buildGPUPipeline(OpPassManager &pm,
     ConvertKVToGPUOptions shape;
     shape.blockSize = options.blockSize;
     shape.tokensPerThread = options.tokensPerThread;
+    // Writes of a chain move element by element; as many are in flight as in
+    // its other kernels.
+    if (options.fuse == FuseMode::Off && shape.tokensPerThread == 0)
+      shape.tokensPerThread = 4;
     nested.addPass(createConvertKVToGPU(shape));
     nested.addPass(createCanonicalizerPass());
     nested.addPass(createCSEPass());

@@ -307,7 +307,9 @@ func.func @unlike(%s: memref<?xi64>, %v: memref<?x8xf32>, %w: memref<?x4xf32>, %
 // -----
 
 // An elementwise operation of an unfused chain: threads over its elements, named
-// after what it does. Operands of other sizes are an error before the launch. A
+// after what it does. A thread loads four of its block's share, as far apart as
+// the block has threads, before it stores any; those behind the last are loaded
+// from there, and not stored. Operands of other sizes are an error before the launch. A
 // scalar kv.apply of host code is lowered too.
 
 // CHECK-LABEL: func.func @elementwise(
@@ -317,13 +319,36 @@ func.func @unlike(%s: memref<?xi64>, %v: memref<?x8xf32>, %w: memref<?x4xf32>, %
 // CHECK:         scf.if
 // CHECK-NEXT:      gpu.launch_func @kernels::@kv_apply blocks in (%{{.*}}) threads in (%{{.*}}) args(%[[S]] : memref<?xi64>, %[[P]] : memref<?xi64>)
 // CHECK:       gpu.func @kv_apply(%[[KS:.*]]: memref<?xi64>, %[[KP:.*]]: memref<?xi64>) kernel {
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C4:.*]] = arith.constant 4 : index
 // CHECK:         %[[N:.*]] = memref.dim %[[KS]]
-// CHECK:         scf.for %[[E:.*]] = %{{.*}} to %[[N]] step
-// CHECK-NEXT:      %[[X:.*]] = memref.load %[[KS]][%[[E]]]
-// CHECK-NEXT:      arith.index_cast
+// CHECK-NEXT:    %[[THREADS:.*]] = gpu.block_dim x
+// CHECK-NEXT:    %[[SHARE:.*]] = arith.muli %[[THREADS]], %[[C4]]
+// CHECK-NEXT:    %[[BLOCK:.*]] = gpu.block_id x
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[SHARE]]
+// CHECK-NEXT:    %[[THREAD:.*]] = gpu.thread_id x
+// CHECK-NEXT:    %[[START:.*]] = arith.addi %[[FIRST]], %[[THREAD]]
+// CHECK-NEXT:    %[[BLOCKS:.*]] = gpu.grid_dim x
+// CHECK-NEXT:    %[[STEP:.*]] = arith.muli %[[BLOCKS]], %[[SHARE]]
+// CHECK-NEXT:    scf.for %[[E:.*]] = %[[START]] to %[[N]] step %[[STEP]]
+// CHECK-NEXT:      %[[LAST:.*]] = arith.subi %[[N]], %[[C1]]
+// CHECK-NEXT:      %[[X:.*]] = memref.load %[[KS]][%[[E]]] {alignment = 8 : i64}
+// CHECK-NEXT:      %[[E1:.*]] = arith.addi %[[E]], %[[THREADS]]
+// CHECK-NEXT:      %[[EXISTS:.*]] = arith.cmpi ult, %[[E1]], %[[N]]
+// CHECK-NEXT:      %[[PLACE:.*]] = arith.minui %[[E1]], %[[LAST]]
+// CHECK-NEXT:      %[[X1:.*]] = memref.load %[[KS]][%[[PLACE]]]
+// CHECK-COUNT-2:   memref.load %[[KS]]
+// CHECK-NEXT:      arith.index_cast %[[X]]
 // CHECK-NEXT:      affine.apply
 // CHECK-NEXT:      %[[Y:.*]] = arith.index_cast
-// CHECK-NEXT:      memref.store %[[Y]], %[[KP]][%[[E]]]
+// CHECK-NEXT:      memref.store %[[Y]], %[[KP]][%[[E]]] {alignment = 8 : i64}
+// CHECK-NEXT:      scf.if %[[EXISTS]] {
+// CHECK-NEXT:        arith.index_cast %[[X1]]
+// CHECK-NEXT:        affine.apply
+// CHECK-NEXT:        %[[Y1:.*]] = arith.index_cast
+// CHECK-NEXT:        memref.store %[[Y1]], %[[KP]][%[[PLACE]]]
+// CHECK-COUNT-2:   memref.store
+// CHECK-NOT:     memref.store
 #id = affine_map<(d0) -> (d0)>
 func.func @elementwise(%s: memref<?xi64>, %p: memref<?xi64>, %i: i64) -> i64 {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}

@@ -48,6 +48,11 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     or not in the cache without wrapping, is moved by element; where rows are
     whole groups by their type there is no code for that.
 
+    The kernel of an elementwise operation, in an unfused chain: a thread has four
+    elements, as far apart as its block has threads, and loads all of them before
+    it stores any. (Torch's kernels do the same, and the chain stands for what
+    torch would run: a kernel for each operation, moving element by element.)
+
     The host side tests that sizes of values and caches agree, unless `access`
     clauses say that this has been done, and those of the operands of an
     elementwise operation (SX10, a `cf.assert` before the launch), and launches
