@@ -63,6 +63,8 @@ public:
 
 private:
   void lower(gpu::LaunchFuncOp launch, Value slots);
+  Value convert(ImplicitLocOpBuilder &b, Value value);
+  Value convertOperand(ImplicitLocOpBuilder &b, Value operand);
 
   const KernelHandles &kernels;
   RuntimeCalls calls;
@@ -87,17 +89,33 @@ void LaunchLowerer::lower(func::FuncOp function) {
     lower(launch, slots);
 }
 
+Value LaunchLowerer::convert(ImplicitLocOpBuilder &b, Value value) {
+  Type type = converter.convertType(value.getType());
+  return type == value.getType() ? value
+                                 : converter.materializeTargetConversion(
+                                       b, b.getLoc(), type, value);
+}
+
+/// Buffers begin at their pointers (see kv-zero-offsets).
+Value LaunchLowerer::convertOperand(ImplicitLocOpBuilder &b, Value operand) {
+  Value converted = convert(b, operand);
+  auto type = dyn_cast<MemRefType>(operand.getType());
+  if (!type)
+    return converted;
+  MemRefDescriptor descriptor(converted);
+  descriptor.setAlignedPtr(
+      b, b.getLoc(), descriptor.bufferPtr(b, b.getLoc(), converter, type));
+  descriptor.setConstantOffset(b, b.getLoc(), 0);
+  return descriptor;
+}
+
 void LaunchLowerer::lower(gpu::LaunchFuncOp launch, Value slots) {
   ImplicitLocOpBuilder b(launch.getLoc(), launch);
-  auto convert = [&](Value value) {
-    Type type = converter.convertType(value.getType());
-    return type == value.getType() ? value
-                                   : converter.materializeTargetConversion(
-                                         b, b.getLoc(), type, value);
-  };
   SmallVector<Value> parameters = converter.promoteOperands(
       b.getLoc(), launch.getKernelOperands(),
-      llvm::map_to_vector(launch.getKernelOperands(), convert), b);
+      llvm::map_to_vector(launch.getKernelOperands(),
+                          [&](Value value) { return convertOperand(b, value); }),
+      b);
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     Value slot = LLVM::GEPOp::create(b, slots.getType(), b.getI64Type(), slots,
                                      LLVM::GEPArg(i));
@@ -109,7 +127,7 @@ void LaunchLowerer::lower(gpu::LaunchFuncOp launch, Value slots) {
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
   for (Value size : {grid.x, grid.y, grid.z, block.x, block.y, block.z}) {
-    Value converted = convert(size);
+    Value converted = convert(b, size);
     operands.push_back(
         converted.getType().isInteger(64)
             ? converted

@@ -224,6 +224,8 @@ void kvfuse::buildNVVMPipeline(OpPassManager &pm,
     check.allow = {"llvm", "nvvm"};
     kernels.addPass(createKVCheckLowered(check));
 
+    nested.addPass(createKVZeroOffsets());
+
     GpuNVVMAttachTargetOptions target;
     target.chip = options.chip;
     target.features = capability.getFeatures().str();

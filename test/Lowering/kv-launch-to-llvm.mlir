@@ -1,7 +1,8 @@
 // RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-launch-to-llvm)' -split-input-file | FileCheck %s
 
 // Kernels become handles; what is launched twice has one. Slots are made once,
-// for the largest launch, and hold a memref's descriptor field by field.
+// for the largest launch, and hold a memref's descriptor field by field, with the
+// offset in the aligned pointer.
 
 // CHECK:       func.func private @kvfuse_launch(!llvm.ptr, i64, i64, i64, i64, i64, i64, !llvm.ptr, i64) attributes {kv.may_fail}
 // CHECK:       llvm.mlir.global internal constant @kvfuse_image("ptx\00") {addr_space = 0 : i32, alignment = 16 : i64}
@@ -20,16 +21,22 @@
 // CHECK:         %[[SLOTS:.*]] = llvm.alloca %[[COUNT]] x i64
 // CHECK-NOT:     llvm.alloca
 // CHECK:         %[[DESC:.*]] = builtin.unrealized_conversion_cast %[[A]]
-// CHECK:         %[[ALLOCATED:.*]] = llvm.extractvalue %[[DESC]][0]
-// CHECK:         %[[ALIGNED:.*]] = llvm.extractvalue %[[DESC]][1]
+// CHECK:         %[[START:.*]] = llvm.extractvalue %[[DESC]][1]
 // CHECK:         %[[OFFSET:.*]] = llvm.extractvalue %[[DESC]][2]
-// CHECK:         %[[SIZE:.*]] = llvm.extractvalue %[[DESC]][3, 0]
-// CHECK:         %[[STRIDE:.*]] = llvm.extractvalue %[[DESC]][4, 0]
+// CHECK:         %[[FIRST:.*]] = llvm.getelementptr %[[START]][%[[OFFSET]]] {{.*}} -> !llvm.ptr, f32
+// CHECK:         %[[AT:.*]] = llvm.insertvalue %[[FIRST]], %[[DESC]][1]
+// CHECK:         %[[ZERO:.*]] = llvm.mlir.constant(0 : index) : i64
+// CHECK:         %[[NEW:.*]] = llvm.insertvalue %[[ZERO]], %[[AT]][2]
+// CHECK:         %[[ALLOCATED:.*]] = llvm.extractvalue %[[NEW]][0]
+// CHECK:         %[[ALIGNED:.*]] = llvm.extractvalue %[[NEW]][1]
+// CHECK:         %[[NONE:.*]] = llvm.extractvalue %[[NEW]][2]
+// CHECK:         %[[SIZE:.*]] = llvm.extractvalue %[[NEW]][3, 0]
+// CHECK:         %[[STRIDE:.*]] = llvm.extractvalue %[[NEW]][4, 0]
 // CHECK:         %[[SLOT0:.*]] = llvm.getelementptr %[[SLOTS]][0]
 // CHECK:         llvm.store %[[ALLOCATED]], %[[SLOT0]]
 // CHECK:         %[[SLOT1:.*]] = llvm.getelementptr %[[SLOTS]][1]
 // CHECK:         llvm.store %[[ALIGNED]], %[[SLOT1]]
-// CHECK:         llvm.store %[[OFFSET]],
+// CHECK:         llvm.store %[[NONE]],
 // CHECK:         llvm.store %[[SIZE]],
 // CHECK:         llvm.store %[[STRIDE]],
 // CHECK:         %[[SLOT5:.*]] = llvm.getelementptr %[[SLOTS]][5]

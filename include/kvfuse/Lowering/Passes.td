@@ -290,6 +290,19 @@ def KVDependentLaunch : Pass<"kv-dependent-launch"> {
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 
+def KVZeroOffsets : Pass<"kv-zero-offsets", "::mlir::ModuleOp"> {
+  let summary = "let buffers of kernels begin at their pointers";
+  let description = [{
+    Overview: kernels read no offset of a memref. Whoever launches them passes the
+    address of the first element as the aligned pointer, as `kv-launch-to-llvm`
+    does, and every address of a kernel takes an addition less.
+
+    Before: kernels in the LLVM dialect, and their launches. After: the same; the
+    parameters are as before, but those of offsets have no use.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def KVPinLoads : Pass<"kv-pin-loads"> {
   let summary = "keep loads in front of the branches that they were put in front of";
   let description = [{
@@ -393,8 +406,9 @@ def KVLaunchToLLVM : Pass<"kv-launch-to-llvm", "::mlir::ModuleOp"> {
     the PTX or cubin in a constant; each of its kernels that is launched becomes
     a `KVFuseKernel`. A `gpu.launch_func` becomes a call of `kvfuse_launch` with
     the kernel, the sizes of grid and block, and the parameters: memrefs are
-    taken apart as `convert-gpu-to-nvvm` takes them apart in the kernel, and each
-    number lies at the start of a slot of 8 bytes. The slots of all launches of a
+    taken apart as `convert-gpu-to-nvvm` takes them apart in the kernel, with the
+    address of the first element for the aligned pointer and an offset of 0, and
+    each number lies at the start of a slot of 8 bytes. The slots of all launches of a
     function are one array on its stack. The call may fail (`kv.may_fail`, see
     `kv-trap-to-status`).
 

@@ -73,7 +73,7 @@ def test_launches(bundle):
 
 def parameters(view: cases.View) -> list:
     """A view as the launcher passes it."""
-    return launcher.memref_parameters(0, view.offset, view.sizes, view.strides)
+    return launcher.memref_parameters(0, view.sizes, view.strides)
 
 
 def test_branches(bundle):

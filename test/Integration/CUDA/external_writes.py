@@ -30,7 +30,7 @@ class ExternalWrite:
         for number in self.entry["arguments"]:
             tensor = arguments[number]
             parameters += launcher.memref_parameters(
-                tensor.data_ptr(), 0, tensor.shape, tensor.stride()
+                tensor.data_ptr(), tensor.shape, tensor.stride()
             )
         tokens = arguments[-1].shape[0]
         shape = launcher.launch_shape(self.entry, tokens, elements=0)

@@ -73,10 +73,14 @@ class LaunchConfig(ctypes.Structure):
 
 
 def memref_parameters(
-    pointer: int, offset: int, sizes: Sequence[int], strides: Sequence[int]
+    pointer: int, sizes: Sequence[int], strides: Sequence[int]
 ) -> list:
-    """One memref as the kernel parameters that it expands to."""
-    numbers = [offset, *sizes, *strides]
+    """One memref as the kernel parameters that it expands to.
+
+    pointer: the address of its first element, so that its offset is 0.
+    sizes, strides: in elements.
+    """
+    numbers = [0, *sizes, *strides]
     return [Pointer(pointer), Pointer(pointer), *map(ctypes.c_int64, numbers)]
 
 

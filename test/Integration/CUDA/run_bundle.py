@@ -26,7 +26,7 @@ import launcher
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "python"))
 
-from kvfuse_testing import cases
+from kvfuse_testing import cases, cells
 
 #: Tool of compute-sanitizer -> it runs one case in so many, for its slowness.
 SANITIZERS = {"memcheck": 1, "racecheck": 8, "initcheck": 8}
@@ -70,8 +70,11 @@ class Runner:
             parameters = []
             for number in launch["arguments"]:
                 view = case.views[number]
+                width = cells.WIDTHS[case.buffers[view.buffer].dtype]
                 parameters += launcher.memref_parameters(
-                    pointers[view.buffer], view.offset, view.sizes, view.strides
+                    pointers[view.buffer] + width * view.offset,
+                    view.sizes,
+                    view.strides,
                 )
             kernel = self.device.kernel(self.module(entry["image"]), launch["kernel"])
             self.device.launch(
