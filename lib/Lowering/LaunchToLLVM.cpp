@@ -113,8 +113,9 @@ void LaunchLowerer::lower(gpu::LaunchFuncOp launch, Value slots) {
   ImplicitLocOpBuilder b(launch.getLoc(), launch);
   SmallVector<Value> parameters = converter.promoteOperands(
       b.getLoc(), launch.getKernelOperands(),
-      llvm::map_to_vector(launch.getKernelOperands(),
-                          [&](Value value) { return convertOperand(b, value); }),
+      llvm::map_to_vector(
+          launch.getKernelOperands(),
+          [&](Value value) { return convertOperand(b, value); }),
       b);
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     Value slot = LLVM::GEPOp::create(b, slots.getType(), b.getI64Type(), slots,

@@ -41,8 +41,7 @@ static void zeroOffsets(LLVM::LLVMFuncOp kernel, gpu::LaunchFuncOp launch) {
 }
 
 namespace {
-struct KVZeroOffsetsPass
-    : kvfuse::impl::KVZeroOffsetsBase<KVZeroOffsetsPass> {
+struct KVZeroOffsetsPass : kvfuse::impl::KVZeroOffsetsBase<KVZeroOffsetsPass> {
   void runOnOperation() override {
     SymbolTableCollection symbols;
     DenseSet<Operation *> seen;
