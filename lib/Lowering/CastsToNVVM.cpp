@@ -122,7 +122,46 @@ Value Converter::convert(Value input) {
   return arith::BitcastOp::create(*this, type, bytes);
 }
 
+/// Do elements of `from`, which are to be f32, lie in registers in pairs? LLVM
+/// would permute bytes to take them out one by one.
+static bool areHalvesOfRegisters(VectorType from) {
+  return from.getElementType().isBF16() && from.getRank() == 1 &&
+         from.getNumElements() % 2 == 0;
+}
+
+/// Pairs of bf16 as f32: the upper halves of these, with nothing in the lower.
+static Value widenPairs(ImplicitLocOpBuilder b, Value input) {
+  auto from = cast<VectorType>(input.getType());
+  auto words = VectorType::get(from.getNumElements() / 2, b.getI32Type());
+  auto constant = [&](int32_t value) {
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(words, value));
+  };
+  Value pairs = vector::BitCastOp::create(b, words, input);
+  Value low = arith::ShLIOp::create(b, pairs, constant(16));
+  Value high = arith::AndIOp::create(
+      b, pairs, constant(static_cast<int32_t>(0xffff0000)));
+  return arith::BitcastOp::create(
+      b, from.clone(b.getF32Type()),
+      vector::InterleaveOp::create(b, low, high).getResult());
+}
+
 namespace {
+struct WidenPairs : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto from = dyn_cast<VectorType>(op.getIn().getType());
+    if (!from || !areHalvesOfRegisters(from) ||
+        !getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "expected pairs of bf16 to f32");
+    rewriter.replaceOp(
+        op,
+        widenPairs(ImplicitLocOpBuilder(op.getLoc(), rewriter), op.getIn()));
+    return success();
+  }
+};
+
 struct CastToFloat8 : OpRewritePattern<kv::CastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -143,7 +182,9 @@ struct CastToFloat8 : OpRewritePattern<kv::CastOp> {
           vector::BroadcastOp::create(rewriter, loc, type.clone(from), input);
     }
     VectorType wide = type.clone(rewriter.getF32Type());
-    if (input.getType() != wide)
+    if (areHalvesOfRegisters(type.clone(from)))
+      input = widenPairs(ImplicitLocOpBuilder(loc, rewriter), input);
+    else if (input.getType() != wide)
       input = kv::CastOp::create(rewriter, loc, wide, input,
                                  /*saturating=*/false);
     Value result =
@@ -159,7 +200,7 @@ struct KVCastsToNVVMPass
     : public kvfuse::impl::KVCastsToNVVMBase<KVCastsToNVVMPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<CastToFloat8>(&getContext());
+    patterns.add<CastToFloat8, WidenPairs>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

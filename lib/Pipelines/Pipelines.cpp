@@ -304,8 +304,7 @@ void kvfuse::registerPassesAndPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "kvfuse-to-gpu-host",
       "kvfuse-to-nvvm, then all of module @kvfuse to LLVM for the host, with "
-      "the "
-      "kernels as PTX",
+      "the kernels as PTX",
       [=](OpPassManager &pm, const PipelineOptions &options) {
         toGPU(pm, options);
         buildNVVMPipeline(pm, options);

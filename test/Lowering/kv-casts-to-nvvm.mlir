@@ -101,3 +101,42 @@ func.func @others(%x: f32, %e5m2: f8E5M2, %e4m3: f8E4M3FN)
   %d = kv.cast %x : f32 to bf16
   return %a, %b, %c, %d : f8E4M3FNUZ, f8E4M3FN, f32, bf16
 }
+
+// A bf16 is the upper half of an f32: no bytes are permuted to widen a pair of them,
+// for a cast or for arithmetic in front of one.
+
+// CHECK-LABEL: func @SC2_pairs(
+// CHECK-SAME:    %[[X:.*]]: vector<4xbf16>)
+// CHECK:         %[[WORDS:.*]] = vector.bitcast %[[X]] : vector<4xbf16> to vector<2xi32>
+// CHECK:         %[[LOW:.*]] = arith.shli %[[WORDS]], %{{.*}}
+// CHECK:         arith.constant dense<-65536> : vector<2xi32>
+// CHECK:         %[[HIGH:.*]] = arith.andi %[[WORDS]], %{{.*}}
+// CHECK:         %[[ALL:.*]] = vector.interleave %[[LOW]], %[[HIGH]] : vector<2xi32>
+// CHECK:         %[[WIDE:.*]] = arith.bitcast %[[ALL]] : vector<4xi32> to vector<4xf32>
+// CHECK:         %[[X0:.*]] = vector.extract %[[WIDE]][0]
+func.func @SC2_pairs(%x: vector<4xbf16>) -> vector<4xf8E4M3FN> {
+  %y = kv.cast %x saturating : vector<4xbf16> to vector<4xf8E4M3FN>
+  return %y : vector<4xf8E4M3FN>
+}
+
+// CHECK-LABEL: func @scaled(
+// CHECK-NOT:     arith.extf
+// CHECK:         vector.interleave
+// CHECK:         arith.bitcast %{{.*}} : vector<4xi32> to vector<4xf32>
+// CHECK-NOT:     arith.extf
+// CHECK:         return
+func.func @scaled(%x: vector<4xbf16>, %scale: vector<4xf32>) -> vector<4xf32> {
+  %wide = arith.extf %x : vector<4xbf16> to vector<4xf32>
+  %y = arith.mulf %wide, %scale : vector<4xf32>
+  return %y : vector<4xf32>
+}
+
+// Others are left to LLVM.
+
+// CHECK-LABEL: func @odd(
+// CHECK-COUNT-2: arith.extf
+func.func @odd(%x: vector<3xbf16>, %y: vector<2xf16>) -> (vector<3xf32>, vector<2xf32>) {
+  %a = arith.extf %x : vector<3xbf16> to vector<3xf32>
+  %b = arith.extf %y : vector<2xf16> to vector<2xf32>
+  return %a, %b : vector<3xf32>, vector<2xf32>
+}

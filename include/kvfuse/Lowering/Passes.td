@@ -261,7 +261,8 @@ def KVCastsToNVVM : Pass<"kv-casts-to-nvvm"> {
     `nvvm.convert.f32x2.to.f8x2`, two elements at a time. The instruction
     saturates (SC3); for a cast that does not (SC2), what overflows is picked out by
     a comparison, and the bytes are those of the same cast in integers, but for the
-    sign of a NaN (SC6). Needs compute capability 8.9.
+    sign of a NaN (SC6). Pairs of bf16 in a register become f32 by a shift and a
+    mask. Needs compute capability 8.9.
 
     Before: kernels with casts. After: no such cast is left.
   }];
