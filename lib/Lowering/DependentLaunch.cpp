@@ -9,10 +9,11 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace kvfuse {
@@ -28,52 +29,75 @@ static void createControl(OpBuilder &b, Location loc,
   NVVM::GriddepcontrolOp::create(b, loc, kind);
 }
 
-static bool isGlobal(Value address) {
-  auto type = cast<LLVM::LLVMPointerType>(address.getType());
-  return type.getAddressSpace() == NVVM::NVVMMemorySpace::Generic ||
-         type.getAddressSpace() == NVVM::NVVMMemorySpace::Global;
+/// Arithmetic that costs little and that may be done for nothing.
+static bool isCheap(Operation &op) {
+  return isa<LLVM::AddOp, LLVM::AndOp, LLVM::AShrOp, LLVM::BitcastOp,
+             LLVM::ConstantOp, LLVM::ExtractValueOp, LLVM::GEPOp, LLVM::ICmpOp,
+             LLVM::LShrOp, LLVM::MulOp, LLVM::OrOp, LLVM::SelectOp,
+             LLVM::SExtOp, LLVM::ShlOp, LLVM::SubOp, LLVM::TruncOp, LLVM::XOrOp,
+             LLVM::ZExtOp>(op);
 }
 
-/// Where the loads that begin with `first` read, as far as that can be computed
-/// ahead of them all.
-static SmallVector<Value> computeAddresses(Operation *first) {
-  IRRewriter rewriter(first->getContext());
-  SmallVector<Value> addresses;
-  for (Operation *op = first; op; op = op->getNextNode()) {
-    if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-      if (isGlobal(load.getAddr()))
-        addresses.push_back(load.getAddr());
-    } else if (!isMemoryEffectFree(op)) {
-      break;
+/// Is it a register of 64 bits that something was computed into?
+static bool isComputed(Value value) {
+  if (value.getDefiningOp<LLVM::ConstantOp>())
+    return false;
+  if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(value.getType()))
+    return pointer.getAddressSpace() == NVVM::NVVMMemorySpace::Generic ||
+           pointer.getAddressSpace() == NVVM::NVVMMemorySpace::Global;
+  return value.getType().isInteger(64);
+}
+
+/// Moves arithmetic that needs no memory from behind `first`, an operation that
+/// does, in front of it. Returns what is used behind it.
+static SetVector<Value> computeAhead(Operation *first) {
+  SetVector<Value> used;
+  DominanceInfo dominance(first->getParentOp());
+  auto isKnown = [&](Value value) {
+    return dominance.properlyDominates(value, first) &&
+           !value.getDefiningOp<LLVM::AddressOfOp>();
+  };
+  for (Block *block :
+       llvm::ReversePostOrderTraversal<Block *>(first->getBlock())) {
+    bool isHere = block == first->getBlock();
+    if (!dominance.dominates(first->getBlock(), block))
+      continue;
+    auto begin = isHere ? first->getIterator() : block->begin();
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::make_range(begin, block->end()))) {
+      if (isCheap(op) && llvm::all_of(op.getOperands(), isKnown))
+        op.moveBefore(first);
+      else
+        used.insert_range(
+            llvm::make_filter_range(op.getOperands(), [&](Value value) {
+              return isKnown(value) && isComputed(value);
+            }));
     }
   }
-  llvm::erase_if(addresses, [&](Value address) {
-    return failed(moveValueDefinitions(rewriter, address, first));
-  });
-  return addresses;
+  return used;
 }
 
-/// Puts a wait in front of `first`, and behind the arithmetic for the loads
-/// that begin there. ptxas would move it behind the wait, where every cycle
-/// counts: so the wait depends on the addresses. None of them is null, or the
-/// load would fail.
-static void waitBefore(Operation *first) {
-  SmallVector<Value> addresses = computeAddresses(first);
-  OpBuilder b(first);
-  if (addresses.empty())
-    return createControl(b, first->getLoc(), NVVM::GridDepActionKind::wait);
-  std::string text = "{ .reg .pred %p; setp.ne.b64 %p, $0, 0; ";
+/// Puts a wait in front of `first`, which reads at an address, and behind the
+/// arithmetic that needs no memory. ptxas would move that behind the wait,
+/// where every cycle counts, and the misses of parameters with it: so the wait
+/// depends on it. It is done whatever comes out, as the address is not null.
+static void waitBefore(LLVM::LoadOp first) {
+  SetVector<Value> used = computeAhead(first);
+  used.insert(first.getAddr());
+  std::string text = "{ .reg .pred %p; .reg .b64 %any; mov.b64 %any, $0; ";
   std::string constraints = "l,";
-  for (unsigned i = 1, e = addresses.size(); i < e; ++i) {
-    text += llvm::formatv("setp.ne.and.b64 %p, ${0}, 0, %p; ", i);
+  for (unsigned i = 1, e = used.size(); i < e; ++i) {
+    text += llvm::formatv("or.b64 %any, %any, ${0}; ", i);
     constraints += "l,";
   }
-  LLVM::InlineAsmOp::create(
-      b, first->getLoc(), /*resultTypes=*/TypeRange(), addresses,
-      text + "@%p griddepcontrol.wait; }", constraints + "~{memory}",
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::TailCallKind::None, /*asm_dialect=*/LLVM::AsmDialectAttr(),
-      /*operand_attrs=*/ArrayAttr());
+  text += "setp.ne.b64 %p, %any, 0; @%p griddepcontrol.wait; }";
+  OpBuilder b(first);
+  LLVM::InlineAsmOp::create(b, first->getLoc(), /*resultTypes=*/TypeRange(),
+                            used.getArrayRef(), text, constraints + "~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None,
+                            /*asm_dialect=*/LLVM::AsmDialectAttr(),
+                            /*operand_attrs=*/ArrayAttr());
 }
 
 /// Puts a wait on the way from `branch` to its successor `number`.
@@ -100,7 +124,13 @@ static void placeWaits(LLVM::LLVMFuncOp func) {
       return !isMemoryEffectFree(&op) || op.hasTrait<OpTrait::ReturnLike>();
     });
     if (first != block->end()) {
-      waitBefore(&*first);
+      auto load = dyn_cast<LLVM::LoadOp>(*first);
+      if (load && isComputed(load.getAddr())) {
+        waitBefore(load);
+      } else {
+        OpBuilder b(&*first);
+        createControl(b, first->getLoc(), NVVM::GridDepActionKind::wait);
+      }
       continue;
     }
     for (unsigned i = 0, e = block->getNumSuccessors(); i < e; ++i) {

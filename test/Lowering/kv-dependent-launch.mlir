@@ -3,12 +3,14 @@
 
 gpu.module @kernels {
 // SP1: every thread waits, before any load and any way out. The wait depends on
-// the address that is read behind it.
+// what is used behind it, here two addresses.
 
 // CHECK-LABEL: llvm.func @write(
-// CHECK-SAME:    %[[FROM:[^,:]+]]: !llvm.ptr, %{{.+}}: !llvm.ptr)
+// CHECK-SAME:    %[[FROM:[^,:]+]]: !llvm.ptr, %[[TO:[^,:]+]]: !llvm.ptr)
 // EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
-// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; setp.ne.b64 %p, $0, 0; @%p griddepcontrol.wait; }", "l,~{memory}" %[[FROM]] :
+// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; .reg .b64 %any;
+// CHECK-SAME:      mov.b64 %any, $0; or.b64 %any, %any, $1;
+// CHECK-SAME:      setp.ne.b64 %p, %any, 0; @%p griddepcontrol.wait; }", "l,l,~{memory}" %[[FROM]], %[[TO]] :
 // CHECK-NEXT:    llvm.load
 // CHECK:         llvm.cond_br
 // CHECK:         llvm.store
@@ -28,8 +30,8 @@ llvm.func @write(%condition: i1, %from: !llvm.ptr, %to: !llvm.ptr) attributes {g
   llvm.return
 }
 
-// Each way waits, as late as may be: addresses are computed first, also those of
-// loads behind the first. A place that is reached in several ways is no place to
+// Each way waits, as late as may be: what needs no memory is computed first, such
+// as addresses of loads behind the first, but nothing that may fail. A place that is reached in several ways is no place to
 // wait, as one of them may have waited.
 
 // CHECK-LABEL: llvm.func @ways(
@@ -38,10 +40,11 @@ llvm.func @write(%condition: i1, %from: !llvm.ptr, %to: !llvm.ptr) attributes {g
 // CHECK-NEXT:    llvm.cond_br %{{.+}}, ^[[READ:bb[0-9]+]], ^[[OUT:bb[0-9]+]]
 // CHECK:       ^[[READ]]:
 // CHECK-NEXT:    %[[AT:.+]] = llvm.getelementptr %[[B]][%[[I]]]
-// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; setp.ne.b64 %p, $0, 0; setp.ne.and.b64 %p, $1, 0, %p; @%p griddepcontrol.wait; }", "l,l,~{memory}" %[[A]], %[[AT]] :
+// CHECK-NEXT:    llvm.inline_asm has_side_effects {{.*}}@%p griddepcontrol.wait; }", "l,l,l,l,~{memory}" %[[A]], %[[AT]], %[[B]], %[[I]] :
 // CHECK-NEXT:    %[[FIRST:.+]] = llvm.load %[[A]]
 // CHECK-NEXT:    llvm.load %[[AT]]
 // CHECK-NEXT:    llvm.getelementptr %[[B]][%[[FIRST]]]
+// CHECK:         llvm.udiv %[[I]], %[[I]]
 // CHECK-NOT:     griddepcontrol wait
 // CHECK:       ^[[OUT]]:
 // CHECK-NEXT:    nvvm.griddepcontrol wait
@@ -58,7 +61,9 @@ llvm.func @ways(%a: !llvm.ptr, %b: !llvm.ptr, %i: i64, %condition: i1) attribute
   // This address is not known before the first load.
   %3 = llvm.getelementptr %b[%0] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   %4 = llvm.load %3 : !llvm.ptr -> i64
-  %5 = llvm.add %2, %4 : i64
+  llvm.store %2, %3 : i64, !llvm.ptr
+  %d = llvm.udiv %i, %i : i64
+  %5 = llvm.add %4, %d : i64
   llvm.br ^end(%5 : i64)
 ^end(%6: i64):
   llvm.store %6, %a : i64, !llvm.ptr
