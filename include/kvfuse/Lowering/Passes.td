@@ -276,11 +276,12 @@ def KVDependentLaunch : Pass<"kv-dependent-launch"> {
   let summary = "let a kernel start before the one in front of it has ended";
   let description = [{
     Overview: every thread of each kernel waits for the kernels in front before it
-    touches memory or ends (SP1), and computes before what needs none, and allows the kernel behind to start: once its rows
-    are stored, or with `early`, at once. A kernel that was allowed to start early
-    must itself wait before it reads what this one writes (SP2). Needs compute
-    capability 9.0, and a launch with the attribute of programmatic stream
-    serialization; launched without it, the instructions do nothing.
+    touches memory or ends (SP1), and does all arithmetic that needs no memory
+    before that. It allows the kernel behind to start: once its rows are stored, or
+    with `early`, at once. A kernel that was allowed to start early must itself wait
+    before it reads what this one writes (SP2). Needs compute capability 9.0, and a
+    launch with the attribute of programmatic stream serialization; launched without
+    it, the instructions do nothing.
 
     Before: kernels in the LLVM and NVVM dialects. After: the same.
   }];
