@@ -40,11 +40,16 @@ def compute(op: ir.Operation, operands: list[np.ndarray]) -> np.ndarray:
     to = element_type(op.results[0])
     match op.name:
         case "arith.constant":
-            return np.full(1, attributes["value"].value, to)
+            value = attributes["value"]
+            if isinstance(value, ir.DenseElementsAttr):
+                value = value.get_splat_value()
+            return np.array([value.value]).astype(to)
         case "arith.addi":
             return operands[0] + operands[1]
         case "arith.andi":
             return operands[0] & operands[1]
+        case "arith.shli":
+            return operands[0] << operands[1]
         case "arith.select":
             return np.where(*operands)
         case "arith.cmpf":
@@ -59,6 +64,8 @@ def compute(op: ir.Operation, operands: list[np.ndarray]) -> np.ndarray:
             return operands[0][:, attributes["static_position"][0]]
         case "vector.from_elements":
             return np.stack(operands, axis=1)
+        case "vector.interleave":
+            return np.stack(operands, axis=2).reshape(len(operands[0]), -1)
         case "vector.shuffle":
             return np.concatenate(operands, axis=1)[:, list(attributes["mask"])]
         case "nvvm.convert.f32x2.to.f8x2":
