@@ -1,4 +1,4 @@
-// RUN: kvfuse-opt %s -kv-zero-offsets | FileCheck %s
+// RUN: kvfuse-opt %s -pass-pipeline='builtin.module(kv-zero-offsets)' | FileCheck %s
 
 // Offsets are 0 in a kernel; scalars between buffers have a parameter each. Sizes,
 // strides and kernels that nobody launches stay as they are.

@@ -2,7 +2,7 @@
 // own 8-bit floats are others (fnuz), so that f8E4M3FN is computed in integers.
 // No upstream pass lowers asserts to ROCDL, so the policy is skip.
 
-// RUN: kvfuse-opt %s --kvfuse-to-gpu \
+// RUN: kvfuse-opt %s --pass-pipeline='builtin.module(kvfuse-to-gpu)' \
 // RUN:   | kvfuse-opt --pass-pipeline='builtin.module(builtin.module(gpu.module(gpu.func(int-range-optimizations),arith-emulate-unsupported-floats{source-types=bf16,f16,f8E4M3FN target-type=f32},kv-expand-casts,expand-strided-metadata,affine-expand-index-ops,lower-affine,convert-scf-to-cf,convert-gpu-to-rocdl{chipset=gfx942 index-bitwidth=64},reconcile-unrealized-casts,canonicalize,cse,kv-check-lowered{allow=llvm,rocdl})))' -o %t.rocdl.mlir
 // RUN: FileCheck %s --check-prefix=ROCDL --implicit-check-not=nvvm < %t.rocdl.mlir
 // RUN: mlir-opt %t.rocdl.mlir --allow-unregistered-dialect --pass-pipeline='builtin.module(builtin.module(rocdl-attach-target{chip=gfx942 O=3},gpu-module-to-binary{format=isa}))' -o %t.binary.mlir
