@@ -17,7 +17,7 @@ from torch.fx import Graph, Node
 from .rewrite_order import find_copies_back
 from .rewrite_plan import Plan
 from .rewrite_sites import Finder, Found, Site, SiteError, SizeOf, UnknownNode
-from .rewrite_versions import Contents, View
+from .rewrite_versions import Contents, View, with_values
 
 #: What a call's operands are in the graph: nodes, and integers.
 Operands = Sequence[Node | int]
@@ -87,10 +87,14 @@ class _Writer:
                 self.graph.erase_node(node)
 
     def share_memory(self) -> None:
-        """Gives views values that share the memory of what they show, which the new
-        contents that a functional graph computes did not."""
-        for node, view in self.views.items():
-            node.meta["val"] = view.seen
+        """Gives views values that share the memory of what they show now, which other
+        nodes of the functional graph had in memory of their own."""
+        for node in self.graph.nodes:
+            if node in self.views and node.op == "call_function":
+                with self.views[node].contents.base.meta["val"].fake_mode:
+                    node.meta["val"] = node.target(
+                        *with_values(node.args), **with_values(node.kwargs)
+                    )
 
     def _call(self, site: Site) -> None:
         """Makes the call of `site`, and has its results used."""
@@ -155,7 +159,6 @@ def rewrite(
     if plan.sites:
         writer = _Writer(plan, emit)
         writer.write()
-        if not is_functional:
-            writer.share_memory()
+        writer.share_memory()
         graph.lint()
     return Rewriting(list(plan.sites), unknown + refused)

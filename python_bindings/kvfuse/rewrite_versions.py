@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch.fx import Graph, Node
@@ -81,7 +82,7 @@ def is_view(node: Node) -> bool:
     )
 
 
-def _with_values(arguments: tuple[object, ...]) -> tuple[object, ...]:
+def with_values(arguments: Any) -> Any:
     """`arguments` with the values of nodes in the place of the nodes."""
     return torch.fx.node.map_arg(arguments, lambda node: node.meta["val"])
 
@@ -97,7 +98,7 @@ def _take_view(node: Node, source: View) -> View | None:
     ):
         return None
     with base.fake_mode:
-        seen = node.target(source.seen, *_with_values(node.args[1:]), **node.kwargs)
+        seen = node.target(source.seen, *with_values(node.args[1:]), **node.kwargs)
     parts = seen if isinstance(seen, (list, tuple)) else [seen]
     storage = base.untyped_storage()._cdata
     if any(part.untyped_storage()._cdata != storage for part in parts):
@@ -109,7 +110,7 @@ def _puts_back(node: Node, source: View, part: View) -> bool:
     """Does the scatter `node` put `part` where it was taken from `source`?"""
     with source.contents.base.meta["val"].fake_mode:
         place = SCATTERS[node.target](
-            source.seen, *_with_values(node.args[2:]), **node.kwargs
+            source.seen, *with_values(node.args[2:]), **node.kwargs
         )
     return _is_same_view(place, part.seen)
 
