@@ -27,10 +27,12 @@ class Call(Protocol):
     function: the one compiled function that a call runs; raises if there is none.
     direct: what may be called instead with torch tensors in order, where autograd is not
         concerned; None: nothing.
+    parameters: the names of a call's inputs where it is by name, too.
     unfused: location and reason of sites that stayed in the program's graph.
     """
 
     direct: Callable[..., Any] | None
+    parameters: Sequence[str]
     unfused: Sequence[tuple[str, str]]
 
     @property
@@ -68,6 +70,7 @@ def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
 class TextCall:
     """The function of a program that was given as MLIR."""
 
+    parameters: Sequence[str] = ()
     unfused: Sequence[tuple[str, str]] = ()
 
     def __init__(
@@ -111,6 +114,7 @@ class WholeCall:
     def __init__(self, program: Program, function: Callable[..., Any]) -> None:
         self.program, self.function = program, function
         self.names = program.imported.arguments
+        self.parameters = tuple(program.signature.parameters)
         self.written = [n in program.imported.mutates for n in range(len(self.names))]
         self.direct = self._find_direct() if program.takes_tensors else None
 

@@ -90,12 +90,22 @@ class Compiled:
         """
         from . import _direct
 
-        method = _direct.make_method(count, self._call.direct, self._call)
-        method.__doc__ = Compiled.__call__.__doc__
+        names = self._call.parameters
+        function = _direct.make_function(
+            names[:count] or [f"argument_{number}" for number in range(count)],
+            names[count:],
+            self._call.direct,
+            self._call,
+            by_name=bool(names),
+        )
+        original = getattr(self.program, "original", None)
+        function.__name__ = getattr(original, "__name__", "compiled")
+        function.__qualname__ = function.__name__
+        function.__doc__ = Compiled.__call__.__doc__
         contents = {
             "__module__": Compiled.__module__,
             "__doc__": Compiled.__doc__,
-            "__call__": method,
+            "__call__": staticmethod(function),
         }
         self.__class__ = type(Compiled.__name__, (Compiled,), contents)
 

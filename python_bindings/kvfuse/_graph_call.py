@@ -45,6 +45,7 @@ class GraphCall:
     """
 
     direct = None
+    parameters: Sequence[str] = ()
 
     def __init__(self, program: Program, found: Found, functions: Functions) -> None:
         self.program = program

@@ -81,7 +81,7 @@ def test_too_few_tokens(write: kvfuse.Compiled, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "match"), [(0, "'k_cache'"), (6, "'slots'"), (8, "too many")]
+    ("count", "match"), [(0, "'k_cache'"), (6, "'slots'"), (8, "positional arguments")]
 )
 def test_number_of_arguments(write: kvfuse.Compiled, count: int, match: str) -> None:
     call = usual_call()

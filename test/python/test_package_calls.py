@@ -71,11 +71,26 @@ def test_arrays(called):
         called(cache, torch.from_numpy(rows), slots)
 
 
-@pytest.mark.parametrize(("count", "match"), [(2, "'slots'"), (4, "too many")])
+@pytest.mark.parametrize(
+    ("count", "match"), [(2, "'slots'"), (4, "takes 3 positional")]
+)
 def test_the_number_of_arguments(called, count, match):
     arguments = (*make_arguments(), torch.zeros(1))[:count]
     with pytest.raises(TypeError, match=match):
         called(*arguments)
+
+
+def test_a_constant_may_be_left_out_or_given():
+    def write(cache, rows, slots, k=2):
+        cache[slots] = k * rows
+
+    compiled = kvfuse.compile(write, make_arguments())
+    for constant in ((), (), (2,)):
+        cache, rows, slots = make_arguments()
+        compiled(cache, rows, slots, *constant)
+        assert torch.equal(cache[slots], 2 * rows)
+    with pytest.raises(ValueError, match="k == 2"):
+        compiled(cache, rows, slots, k=3)
 
 
 def test_results_are_the_arguments():
@@ -99,3 +114,5 @@ def test_programs_that_are_mlir_text():
         inputs = make_inputs()
         compiled(*inputs.arguments)
         inputs.assert_same_bytes(expected)
+    with pytest.raises(TypeError, match="compiled"):
+        compiled(*inputs.arguments[:-1], slots=inputs.slots)

@@ -273,7 +273,7 @@ def test_stages_and_ptx(compiled):
     assert "define" in compiled.mlir("llvm")
     with pytest.raises(ValueError, match="target is the CPU"):
         _ = compiled.ptx
-    with pytest.raises(ValueError, match="expects one of kv, gpu"):
+    with pytest.raises(ValueError, match="expects one of kv, writes"):
         compiled.mlir("assembly")
     for_gpu = kvfuse.compile(write_layer, make_inputs().arguments, target="sm_90")
     assert ".target sm_90" in for_gpu.ptx and for_gpu.ptx.count(".entry") == 3
