@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """CUDA graphs of all layers' writes: captured, compared with torch, timed."""
 
+import itertools
 import statistics
 
 import torch
@@ -9,9 +10,11 @@ import torch
 from write_cases import Case, Layer
 from write_kvfuse import Write, chain_of
 
-REPLAYS, WARM_UPS = 50, 5
+#: Each graph is replayed so often in a row, and in so many turns. The first replays of
+#: a turn do not count: they find the caches of the GPU as another graph left them.
+TURNS, REPLAYS, WARM_UPS = 5, 10, 2
 
-#: Keeps a GPU busy for half a millisecond, while a round of replays is queued.
+#: Keeps a GPU busy for half a millisecond, while the replays of a turn are queued.
 SLEEP_CYCLES = 1_000_000
 
 #: Each takes an H200 about a tenth of a millisecond.
@@ -82,24 +85,25 @@ def wake() -> None:
 
 
 def time_graphs(graphs: dict[str, torch.cuda.CUDAGraph]) -> dict[str, float]:
-    """Name -> median microseconds of a replay. Graphs take turns; the GPU is kept busy
-    at first, so that no replay waits for its own launch by the CPU."""
+    """Name -> median microseconds of a replay. Graphs take turns."""
     wake()
     times: dict[str, list[float]] = {name: [] for name in graphs}
-    for _ in range(WARM_UPS + REPLAYS):
-        events = {name: _timing_events() for name in graphs}
-        torch.cuda._sleep(SLEEP_CYCLES)
+    for _ in range(TURNS):
         for name, graph in graphs.items():
-            start, end = events[name]
-            start.record()
-            graph.replay()
-            end.record()
-        torch.cuda.synchronize()
-        for name, (start, end) in events.items():
-            times[name].append(1e3 * start.elapsed_time(end))
-    return {name: statistics.median(taken[WARM_UPS:]) for name, taken in times.items()}
+            times[name] += time_turn(graph)
+    return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def _timing_events() -> tuple[torch.cuda.Event, torch.cuda.Event]:
-    """The start and the end of something."""
-    return torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+def time_turn(graph: torch.cuda.CUDAGraph) -> list[float]:
+    """Microseconds of each replay, one behind the other. The GPU is kept busy at first,
+    so that no replay waits for its own launch by the CPU."""
+    count = WARM_UPS + REPLAYS
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    torch.cuda._sleep(SLEEP_CYCLES)
+    events[0].record()
+    for event in events[1:]:
+        graph.replay()
+        event.record()
+    torch.cuda.synchronize()
+    taken = [1e3 * a.elapsed_time(b) for a, b in itertools.pairwise(events)]
+    return taken[WARM_UPS:]

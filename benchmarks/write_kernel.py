@@ -7,8 +7,9 @@
         [--suite bars|decode|prefill|all|model] [--json FILE]
 
 A CUDA graph of 60 layers, each with caches and rows of its own, is replayed 50
-times; ways take turns, and the figure is the median, in microseconds a layer. Every
-way's graph is first compared with torch's chain, byte for byte, in all layers.
+times; ways take turns of ten replays, and the figure is the median, in microseconds a
+layer. Every way's graph is first compared with torch's chain, byte for byte, in all
+layers.
 `between` is what a write adds between ordinary elementwise kernels: the graph of
 both, less that of the latter. Inductor is measured in some cases only, as a
 compilation takes seconds. `model` compares kernels of other shapes with the one that
