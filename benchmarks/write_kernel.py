@@ -156,7 +156,8 @@ def main() -> int:
         if options.json:
             record.write(options.json, figures, "cuda", triton=triton.__version__)
     print(f"{len(cases)} cases in {time.monotonic() - began:.0f} s")
-    write_bars.show(write_bars.verdicts(figures))
+    if makers is COMPARED:
+        write_bars.show(write_bars.verdicts(figures))
     return int(failed)
 
 
