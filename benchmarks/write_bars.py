@@ -35,7 +35,7 @@ class Bar:
     others_case: Case | None = None
     """Where the others are measured, if elsewhere."""
     key: str = "us"
-    modes: tuple[str, ...] = (LAUNCHED_LATE, LAUNCHED_EARLY)
+    modes: tuple[str, ...] = ("off", LAUNCHED_LATE, LAUNCHED_EARLY)
 
     def name(self) -> str:
         others = " or ".join(self.others).replace(" {mode}", ", launched alike")
@@ -137,7 +137,7 @@ def show(taken: list[Verdict]) -> None:
         ratios = ", ".join(f"{m} {ratio:.2f}" for m, ratio in verdict.ratios.items())
         word = f"kept ({verdict.best()})" if verdict.is_kept() else "MISSED"
         limit = f"at most {verdict.bar.limit:g}"
-        print(f"{word:13}{limit:14}{ratios or 'not measured':24}{verdict.bar.name()}")
+        print(f"{word:13}{limit:14}{ratios or 'not measured':34}{verdict.bar.name()}")
 
 
 def main() -> int:
