@@ -8,7 +8,6 @@
 #include "CallContext.h"
 #include "Message.h"
 #include "kvfuse/Runtime/Runtime.h"
-#include <algorithm>
 #include <tvm/ffi/extra/c_env_api.h>
 
 using namespace kvfuse::runtime;
@@ -64,11 +63,10 @@ void kvfuse_release(void *data) {
   CallContext *call = getCurrentCall();
   if (!data || !call)
     return;
-  auto found =
-      std::find_if(call->temporaries.begin(), call->temporaries.end(),
-                   [&](TVMFFIObjectHandle tensor) {
-                     return TVMFFITensorGetDLTensorPtr(tensor)->data == data;
-                   });
+  auto found = call->temporaries.begin();
+  while (found != call->temporaries.end() &&
+         TVMFFITensorGetDLTensorPtr(*found)->data != data)
+    ++found;
   if (found == call->temporaries.end())
     return;
   TVMFFIObjectHandle tensor = *found;
