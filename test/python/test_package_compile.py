@@ -276,7 +276,8 @@ def test_stages_and_ptx(compiled):
     with pytest.raises(ValueError, match="expects one of kv, writes"):
         compiled.mlir("assembly")
     for_gpu = kvfuse.compile(write_layer, make_inputs().arguments, target="sm_90")
-    assert ".target sm_90" in for_gpu.ptx and for_gpu.ptx.count(".entry") == 3
+    assert ".target sm_90" in for_gpu.ptx
+    assert for_gpu.ptx.count(".entry") == len(for_gpu.report["kernels"])
     assert "gpu.launch_func" in for_gpu.mlir("gpu")
 
 
