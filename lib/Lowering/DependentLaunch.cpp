@@ -115,8 +115,8 @@ static void waitBetween(BranchOpInterface branch, unsigned number) {
 /// SP1: every way from the entry waits once, and does so before anything that
 /// touches memory, and before it ends. What comes earlier, the arithmetic of
 /// addresses and the misses of code and parameters, overlaps with the kernel in
-/// front.
-static void placeWaits(LLVM::LLVMFuncOp func) {
+/// front; with `ahead`, all that needs no memory comes earlier.
+static void placeWaits(LLVM::LLVMFuncOp func, bool ahead) {
   SmallVector<Block *> worklist = {&func.getBody().front()};
   while (!worklist.empty()) {
     Block *block = worklist.pop_back_val();
@@ -125,7 +125,7 @@ static void placeWaits(LLVM::LLVMFuncOp func) {
     });
     if (first != block->end()) {
       auto load = dyn_cast<LLVM::LoadOp>(*first);
-      if (load && isComputed(load.getAddr())) {
+      if (ahead && load && isComputed(load.getAddr())) {
         waitBefore(load);
       } else {
         OpBuilder b(&*first);
@@ -143,6 +143,13 @@ static void placeWaits(LLVM::LLVMFuncOp func) {
   }
 }
 
+/// Does `kernel` serve long steps? They wait for bandwidth, and more registers
+/// of a thread mean fewer threads.
+static bool isForLongSteps(LLVM::LLVMFuncOp kernel) {
+  auto tokens = kernel->getAttrOfType<IntegerAttr>(kTokenKernelAttr);
+  return tokens && tokens.getInt() > 1;
+}
+
 namespace {
 struct KVDependentLaunchPass
     : public kvfuse::impl::KVDependentLaunchBase<KVDependentLaunchPass> {
@@ -158,10 +165,15 @@ struct KVDependentLaunchPass
 
 private:
   void convert(LLVM::LLVMFuncOp func) {
-    placeWaits(func);
+    OpBuilder start(func.getBody());
+    // Unless kernels overlap, nothing is gained by computing ahead.
+    if (isForLongSteps(func))
+      createControl(start, func.getLoc(), NVVM::GridDepActionKind::wait);
+    else
+      placeWaits(func, /*ahead=*/early);
     if (early) {
-      OpBuilder b(func.getBody());
-      return createControl(b, func.getLoc(),
+      start.setInsertionPointToStart(&func.getBody().front());
+      return createControl(start, func.getLoc(),
                            NVVM::GridDepActionKind::launch_dependents);
     }
     func.walk([&](LLVM::ReturnOp op) {

@@ -17,9 +17,11 @@ static constexpr int64_t kWarpSize = 32;
 
 /// A step of so many blocks, with one token each, is long. Blocks start one
 /// after another, an H200 starts one in about 1.2 ns, and from here on that
-/// takes longer than the memory does. (Measured: `benchmarks/write_kernel.py
-/// --suite model`.)
-static constexpr int64_t kManyBlocks = 1024;
+/// takes longer than the memory does. (Measured: docs/performance.md.)
+static constexpr int64_t kManyBlocks = 2048;
+
+/// Tokens of a thread in a long step.
+static constexpr int64_t kManyTokensPerThread = 4;
 
 /// Groups of a token's rows over all destinations, if the types say it.
 static std::optional<int64_t> countGroups(WriteOp write) {
@@ -69,14 +71,10 @@ LaunchShapes kvfuse::chooseShapes(WriteOp write,
   if (options.tokensPerThread) {
     few.tokensPerThread = shapes.many.tokensPerThread = options.tokensPerThread;
   } else if (few.blocksPerToken && hasVectors(write)) {
-    // Blocks of one or two warps move little before they end.
-    bool isSmall = few.blockSize <= 2 * kWarpSize;
-    int64_t tokensPerThread = isSmall ? 4 : 2;
-    shapes.manyTokens = llvm::divideCeil(kManyBlocks * tokensPerThread / 2,
-                                         *few.blocksPerToken);
+    shapes.manyTokens = llvm::divideCeil(kManyBlocks, *few.blocksPerToken);
     std::optional<int64_t> tokens = countTokens(write);
     if (!tokens || *tokens >= shapes.manyTokens)
-      shapes.many.tokensPerThread = tokensPerThread;
+      shapes.many.tokensPerThread = kManyTokensPerThread;
     if (tokens)
       few = shapes.many;
   }

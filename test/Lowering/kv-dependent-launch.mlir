@@ -2,15 +2,16 @@
 // RUN: kvfuse-opt %s -pass-pipeline='builtin.module(gpu.module(kv-dependent-launch{early}))' | FileCheck %s --check-prefixes=CHECK,EARLY
 
 gpu.module @kernels {
-// SP1: every thread waits, before any load and any way out. The wait depends on
-// what is used behind it, here two addresses.
+// SP1: every thread waits, before any load and any way out. Under early it depends
+// on what is used behind it, here two addresses.
 
 // CHECK-LABEL: llvm.func @write(
 // CHECK-SAME:    %[[FROM:[^,:]+]]: !llvm.ptr, %[[TO:[^,:]+]]: !llvm.ptr)
 // EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
-// CHECK-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; .reg .b64 %any;
-// CHECK-SAME:      mov.b64 %any, $0; or.b64 %any, %any, $1;
-// CHECK-SAME:      setp.ne.b64 %p, %any, 0; @%p griddepcontrol.wait; }", "l,l,~{memory}" %[[FROM]], %[[TO]] :
+// LATE-NEXT:     nvvm.griddepcontrol wait
+// EARLY-NEXT:    llvm.inline_asm has_side_effects "{ .reg .pred %p; .reg .b64 %any;
+// EARLY-SAME:      mov.b64 %any, $0; or.b64 %any, %any, $1;
+// EARLY-SAME:      setp.ne.b64 %p, %any, 0; @%p griddepcontrol.wait; }", "l,l,~{memory}" %[[FROM]], %[[TO]] :
 // CHECK-NEXT:    llvm.load
 // CHECK:         llvm.cond_br
 // CHECK:         llvm.store
@@ -30,18 +31,21 @@ llvm.func @write(%condition: i1, %from: !llvm.ptr, %to: !llvm.ptr) attributes {g
   llvm.return
 }
 
-// Each way waits, as late as may be: what needs no memory is computed first, such
-// as addresses of loads behind the first, but nothing that may fail. A place that is reached in several ways is no place to
-// wait, as one of them may have waited.
+// Each way waits, as late as may be. Under early what needs no memory is computed
+// first, such as addresses of loads behind the first, but nothing that may fail. A
+// place that is reached in several ways is no place to wait, as one of them may have
+// waited.
 
 // CHECK-LABEL: llvm.func @ways(
 // CHECK-SAME:    %[[A:[^,:]+]]: !llvm.ptr, %[[B:[^,:]+]]: !llvm.ptr, %[[I:[^,:]+]]: i64
 // EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    llvm.cond_br %{{.+}}, ^[[READ:bb[0-9]+]], ^[[OUT:bb[0-9]+]]
 // CHECK:       ^[[READ]]:
-// CHECK-NEXT:    %[[AT:.+]] = llvm.getelementptr %[[B]][%[[I]]]
-// CHECK-NEXT:    llvm.inline_asm has_side_effects {{.*}}@%p griddepcontrol.wait; }", "l,l,l,l,~{memory}" %[[A]], %[[AT]], %[[B]], %[[I]] :
+// LATE-NEXT:     nvvm.griddepcontrol wait
+// EARLY-NEXT:    %[[AT:.+]] = llvm.getelementptr %[[B]][%[[I]]]
+// EARLY-NEXT:    llvm.inline_asm has_side_effects {{.*}}@%p griddepcontrol.wait; }", "l,l,l,l,~{memory}" %[[A]], %[[AT]], %[[B]], %[[I]] :
 // CHECK-NEXT:    %[[FIRST:.+]] = llvm.load %[[A]]
+// LATE-NEXT:     %[[AT:.+]] = llvm.getelementptr %[[B]][%[[I]]]
 // CHECK-NEXT:    llvm.load %[[AT]]
 // CHECK-NEXT:    llvm.getelementptr %[[B]][%[[FIRST]]]
 // CHECK:         llvm.udiv %[[I]], %[[I]]
@@ -67,6 +71,20 @@ llvm.func @ways(%a: !llvm.ptr, %b: !llvm.ptr, %i: i64, %condition: i1) attribute
   llvm.br ^end(%5 : i64)
 ^end(%6: i64):
   llvm.store %6, %a : i64, !llvm.ptr
+  llvm.return
+}
+
+// In a long step, registers count for more.
+
+// CHECK-LABEL: llvm.func @long(
+// EARLY-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.getelementptr
+// CHECK-NEXT:    llvm.load
+llvm.func @long(%from: !llvm.ptr, %i: i64) attributes {gpu.kernel, kv.token_kernel = 4 : i64, nvvm.kernel} {
+  %0 = llvm.getelementptr %from[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %1 = llvm.load %0 : !llvm.ptr -> f32
+  llvm.store %1, %from : f32, !llvm.ptr
   llvm.return
 }
 

@@ -18,7 +18,7 @@ using namespace testing;
 static constexpr int64_t kNumPages = 8;
 static constexpr int64_t kNumTokens = 5;
 /// From here on a step of this layer, which has a block for a token, is long.
-static constexpr int64_t kManyTokens = 1024;
+static constexpr int64_t kManyTokens = 2048;
 static constexpr DLDataType kInt32 = {kDLInt, 32, 1};
 
 /// An address of a device that does not exist: host code looks at addresses,
@@ -86,7 +86,7 @@ int main(int, char **argv) {
   Layer layer(kNumTokens, kNumTokens);
   call("one launch", write, layer);
 
-  // Threads have two tokens each.
+  // Threads have four tokens each.
   // CHECK-LABEL: long step
   // CHECK-NEXT: cuLaunchKernelEx: 'kv_write_0' in context 1, grid 512 1 1, block 160 1 1,
   // CHECK-NEXT: ended

@@ -141,7 +141,7 @@ static cl::opt<unsigned>
 static cl::opt<unsigned>
     tokensPerThread("tokens-per-thread", cl::value_desc("count"),
                     cl::desc("Tokens of a thread of a write (default: 1, in "
-                             "long steps 2)"),
+                             "long steps 4)"),
                     cl::cat(category));
 static cl::opt<char> optLevel("O", cl::Prefix, cl::init('2'),
                               cl::value_desc("level"),

@@ -36,10 +36,9 @@ def ConvertKVToGPU : Pass<"convert-kv-to-gpu", "::mlir::ModuleOp"> {
     that is not `disjoint` get a kernel each, in order.
 
     Where the types say how many groups a token has, there are threads for all of
-    them, and a long step, from about a thousand blocks on, gets a kernel of its
-    own whose threads have two tokens, or four if a token has no more than 64
-    groups: the host tests the number of tokens. With `tokens-per-thread` there is
-    one kernel, for any number of tokens.
+    them, and a long step, from about two thousand blocks on, gets a kernel of its
+    own whose threads have four tokens: the host tests the number of tokens. With
+    `tokens-per-thread` there is one kernel, for any number of tokens.
 
     A group is what the destination's `access` clause says. Without one it is an
     element, at any stride. With `access(n)` it is a vector of n elements, loaded
@@ -276,12 +275,13 @@ def KVDependentLaunch : Pass<"kv-dependent-launch"> {
   let summary = "let a kernel start before the one in front of it has ended";
   let description = [{
     Overview: every thread of each kernel waits for the kernels in front before it
-    touches memory or ends (SP1), and does all arithmetic that needs no memory
-    before that. It allows the kernel behind to start: once its rows are stored, or
-    with `early`, at once. A kernel that was allowed to start early must itself wait
-    before it reads what this one writes (SP2). Needs compute capability 9.0, and a
-    launch with the attribute of programmatic stream serialization; launched without
-    it, the instructions do nothing.
+    touches memory or ends (SP1), in long steps before it does anything. It allows
+    the kernel behind to start: once its rows are stored, or with `early`, at once;
+    then kernels overlap, and all arithmetic that needs no memory comes before the
+    wait. A kernel that was allowed to start early must itself wait before it reads
+    what this one writes (SP2). Needs compute capability 9.0, and a launch with the
+    attribute of programmatic stream serialization; launched without it, the
+    instructions do nothing.
 
     Before: kernels in the LLVM and NVVM dialects. After: the same.
   }];
