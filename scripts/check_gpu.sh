@@ -60,8 +60,10 @@ export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH} KVFUSE_LIB_DIR=$site/kvfuse
 export KVFUSE_CACHE_DIR=$PWD/build/gpu-cache
 rm -rf "$KVFUSE_CACHE_DIR"
 
-part "Python package" "$python" -m pytest -q --durations=5 test/Integration/CUDA \
-  "${python_tests[@]}"
+pytest=("$python" -m pytest -q --durations=5)
+! "$python" -c 'import xdist' 2>/dev/null ||
+  pytest+=(--numprocesses=6 --dist=worksteal)
+part "Python package" "${pytest[@]}" test/Integration/CUDA "${python_tests[@]}"
 
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'check-gpu: failed: %s\n' "${failed[@]}" >&2

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches the PTX of a compiled write without kvfuse's runtime, by its report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import kvfuse
 import launcher
@@ -23,9 +23,11 @@ class ExternalWrite:
         module = device.load((ptx or write.ptx).encode())
         self.kernel = device.kernel(module, self.entry["name"])
 
-    def __call__(self, arguments: Sequence[torch.Tensor], dependent: bool) -> None:
+    def bind(
+        self, arguments: Sequence[torch.Tensor], dependent: bool
+    ) -> Callable[[], None]:
         """Launches it on torch's current stream, with or without the attribute of
-        dependent launch."""
+        dependent launch, each time that it is called."""
         parameters = []
         for number in self.entry["arguments"]:
             tensor = arguments[number]
@@ -34,11 +36,16 @@ class ExternalWrite:
             )
         tokens = arguments[-1].shape[0]
         shape = launcher.launch_shape(self.entry, tokens, elements=0)
-        self.device.launch(
-            self.kernel,
-            shape["grid"],
-            shape["block"],
-            parameters,
-            stream=torch.cuda.current_stream().cuda_stream,
-            dependent=dependent,
-        )
+
+        def launch() -> None:
+            stream = torch.cuda.current_stream().cuda_stream
+            self.device.launch(
+                self.kernel,
+                shape["grid"],
+                shape["block"],
+                parameters,
+                stream=stream,
+                dependent=dependent,
+            )
+
+        return launch
