@@ -5,6 +5,7 @@
 import logging
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 
@@ -27,6 +28,11 @@ if "KVFUSE_CACHE_DIR" not in os.environ:
 # glibc fills what the compiler frees, so that a use after that does not pass by
 # chance. It is read when a process starts.
 os.environ["MALLOC_PERTURB_"] = "165"
+
+# A shell has what it starts in the background ignore interrupts, and so would the
+# programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # torch.export logs thousands of lines about itself that a failed test would show.
 logging.getLogger("torch.__trace").propagate = False
