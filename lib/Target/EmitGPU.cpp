@@ -45,8 +45,9 @@ static std::vector<std::string> listChips() {
     if (parseCapability(chip.Key) >= 80)
       chips.emplace_back(chip.Key);
   // LLVM sorts by name: sm_100 before sm_90.
-  llvm::stable_sort(chips, [](StringRef lhs, StringRef rhs) {
-    return parseCapability(lhs) < parseCapability(rhs);
+  llvm::sort(chips, [](StringRef lhs, StringRef rhs) {
+    return std::pair(parseCapability(lhs), lhs) <
+           std::pair(parseCapability(rhs), rhs);
   });
   return chips;
 }
