@@ -292,4 +292,4 @@ TRUNC = models.LayerSpec(division="trunc")
 @pytest.mark.parametrize("fuse", FUSE)
 def test_truncated_division_stays_a_chain(compiler, fuse):
     """The chain that may not be fused runs as it was written (SX3)."""
-    check_usual_cases(compiler, TRUNC, fuse)
+    check_usual_cases(compiler, TRUNC, f"--fuse={fuse}")
