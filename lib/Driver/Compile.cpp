@@ -8,6 +8,7 @@
 #include "kvfuse/Driver/Compile.h"
 
 #include "Compilation.h"
+#include "kvfuse/Lowering/Capability.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/InitAllDialects.h"
@@ -40,8 +41,8 @@ StringRef kvfuse::getVersion() {
   return "kvfuse " KVFUSE_VERSION ", LLVM " LLVM_VERSION_STRING;
 }
 
-/// What a block of threads is made of, and what it may be at most.
-static constexpr unsigned kWarpSize = 32, kMaxBlockSize = 1024;
+/// Threads of a block, at most.
+static constexpr unsigned kMaxBlockSize = 1024;
 /// More tokens than this only make the code of a kernel longer.
 static constexpr unsigned kMaxTokensPerThread = 16;
 

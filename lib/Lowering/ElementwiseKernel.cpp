@@ -43,14 +43,6 @@ SmallVector<Value> kvfuse::createLoopSizes(ImplicitLocOpBuilder &b,
   return sizes;
 }
 
-/// Buffers are aligned to their elements, which LLVM does not take for granted.
-static llvm::MaybeAlign getAlignment(Value memref) {
-  Type element = cast<MemRefType>(memref.getType()).getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
-    return {};
-  return llvm::MaybeAlign(llvm::bit_floor(element.getIntOrFloatBitWidth() / 8));
-}
-
 namespace {
 class ElementwiseKernelBuilder {
 public:
@@ -64,12 +56,14 @@ public:
   void build() {
     sizes = createLoopSizes(b, op, arguments);
     total = createProduct(b, sizes);
-    threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-    scf::ForOp loop = createLoop();
+    Value threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+    scf::ForOp loop =
+        createThreadLoop(b, gpu::Dimension::x, total, kElementsPerThread);
     gpu::ReturnOp::create(b);
 
     b.setInsertionPointToStart(loop.getBody());
-    Value last = arith::SubIOp::create(b, total, createIndex(1));
+    Value last =
+        arith::SubIOp::create(b, total, arith::ConstantIndexOp::create(b, 1));
     Value linear = loop.getInductionVar();
     SmallVector<Element> elements;
     for (int64_t i = 0; i < kElementsPerThread; ++i) {
@@ -90,24 +84,6 @@ private:
     /// Is there such an element? Null if there is. If not, another was loaded.
     Value exists;
   };
-
-  Value createIndex(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-
-  /// for (i = first of the thread; i < total; i += elements of all blocks)
-  scf::ForOp createLoop() {
-    Value share =
-        arith::MulIOp::create(b, threads, createIndex(kElementsPerThread));
-    Value start = arith::AddIOp::create(
-        b,
-        arith::MulIOp::create(b, gpu::BlockIdOp::create(b, gpu::Dimension::x),
-                              share),
-        gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-    Value step = arith::MulIOp::create(
-        b, gpu::GridDimOp::create(b, gpu::Dimension::x), share);
-    return scf::ForOp::create(b, start, total, step);
-  }
 
   SmallVector<Value> getPlace(OpOperand &operand, ArrayRef<Value> point) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -130,9 +106,9 @@ private:
         continue;
       Value value = arguments[operand.getOperandNumber()];
       if (!op.isScalar(&operand))
-        value =
-            memref::LoadOp::create(b, value, getPlace(operand, element.point),
-                                   /*nontemporal=*/false, getAlignment(value));
+        value = memref::LoadOp::create(
+            b, value, getPlace(operand, element.point),
+            /*nontemporal=*/false, getElementAlignment(value));
       element.mapping.map(op.getMatchingBlockArgument(&operand), value);
     }
     return element;
@@ -140,10 +116,7 @@ private:
 
   void store(Element &element) {
     OpBuilder::InsertionGuard guard(b);
-    if (element.exists)
-      b.setInsertionPointToStart(
-          scf::IfOp::create(b, element.exists, /*withElseRegion=*/false)
-              .thenBlock());
+    enterIf(b, element.exists);
     for (Operation &nested : op.getBody()->without_terminator()) {
       if (auto index = dyn_cast<linalg::IndexOp>(nested))
         element.mapping.map(index.getResult(), element.point[index.getDim()]);
@@ -156,7 +129,8 @@ private:
       Value buffer = arguments[init.getOperandNumber()];
       memref::StoreOp::create(b, element.mapping.lookupOrDefault(result),
                               buffer, getPlace(init, element.point),
-                              /*nontemporal=*/false, getAlignment(buffer));
+                              /*nontemporal=*/false,
+                              getElementAlignment(buffer));
     }
   }
 
@@ -164,7 +138,7 @@ private:
   Kernel &kernel;
   ImplicitLocOpBuilder b;
   SmallVector<Value> arguments, sizes;
-  Value total, threads;
+  Value total;
 };
 } // namespace
 

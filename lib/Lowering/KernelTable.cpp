@@ -155,12 +155,28 @@ SmallVector<Value> kvfuse::createGroupCounts(ImplicitLocOpBuilder &b,
 }
 
 scf::ForOp kvfuse::createThreadLoop(ImplicitLocOpBuilder &b, gpu::Dimension dim,
-                                    Value total) {
-  Value blockSize = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+                                    Value total, int64_t elementsPerThread) {
+  Value share = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  if (elementsPerThread != 1)
+    share = arith::MulIOp::create(
+        b, share, arith::ConstantIndexOp::create(b, elementsPerThread));
   Value start = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, gpu::BlockIdOp::create(b, dim), blockSize),
+      b, arith::MulIOp::create(b, gpu::BlockIdOp::create(b, dim), share),
       gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  Value step =
-      arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim), blockSize);
+  Value step = arith::MulIOp::create(b, gpu::GridDimOp::create(b, dim), share);
   return scf::ForOp::create(b, start, total, step);
+}
+
+void kvfuse::enterIf(ImplicitLocOpBuilder &b, Value condition) {
+  if (!condition)
+    return;
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+}
+
+llvm::MaybeAlign kvfuse::getElementAlignment(Value memref) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return {};
+  return llvm::MaybeAlign(llvm::bit_floor(element.getIntOrFloatBitWidth() / 8));
 }

@@ -78,10 +78,18 @@ llvm::SmallVector<mlir::Value> createGroupCounts(mlir::ImplicitLocOpBuilder &b,
                                                  mlir::kv::WriteOp write,
                                                  unsigned i,
                                                  mlir::ValueRange extents);
-/// for (e = thread; e < total; e += threads), over the threads of all blocks of
-/// grid dimension `dim`.
+/// for (e = first of the thread; e < total; e += elements of all threads), over
+/// the blocks of grid dimension `dim`. A block has `elementsPerThread` times
+/// its threads, and a thread those of the same number in each round of the
+/// block.
 mlir::scf::ForOp createThreadLoop(mlir::ImplicitLocOpBuilder &b,
-                                  mlir::gpu::Dimension dim, mlir::Value total);
+                                  mlir::gpu::Dimension dim, mlir::Value total,
+                                  int64_t elementsPerThread = 1);
+/// Goes on in a branch that is taken if `condition`, which may be null for
+/// true, holds.
+void enterIf(mlir::ImplicitLocOpBuilder &b, mlir::Value condition);
+/// Buffers are aligned to their elements, which LLVM does not take for granted.
+llvm::MaybeAlign getElementAlignment(mlir::Value memref);
 
 /// Clones the operations of `block`, a region of a write, here, and returns
 /// what it yields. `mapping` takes values from outside to those in the kernel.

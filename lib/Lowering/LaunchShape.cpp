@@ -7,13 +7,13 @@
 
 #include "LaunchShape.h"
 
+#include "kvfuse/Lowering/Capability.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
-
-static constexpr int64_t kWarpSize = 32;
 
 /// A step of so many blocks, with one token each, is long. Blocks start one
 /// after another, an H200 starts one in about 1.2 ns, and from here on that

@@ -18,13 +18,6 @@ using namespace mlir;
 using namespace mlir::kv;
 using namespace kvfuse;
 
-void kvfuse::enterIf(ImplicitLocOpBuilder &b, Value condition) {
-  if (!condition)
-    return;
-  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(branch.thenBlock());
-}
-
 /// What `access` promises, as far as an access makes use of it: 16 bytes are
 /// what a thread moves at most.
 static llvm::Align getAlignment(VectorType type) {

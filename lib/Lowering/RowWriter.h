@@ -71,10 +71,6 @@ private:
   llvm::SmallVector<mlir::Value> rows;
 };
 
-/// Goes on in a branch that is taken if `condition`, which may be null for
-/// true, holds.
-void enterIf(mlir::ImplicitLocOpBuilder &b, mlir::Value condition);
-
 } // namespace kvfuse
 
 #endif // KVFUSE_LOWERING_ROWWRITER_H

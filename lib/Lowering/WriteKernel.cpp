@@ -184,12 +184,9 @@ private:
     putGroup(picked, arith::RemUIOp::create(b, group, picked.numGroups));
   }
 
-  /// Arguments are aligned to their elements, which LLVM does not take for
-  /// granted.
   Value loadIndex(Value index, const Token &token) {
-    unsigned width = cast<MemRefType>(index.getType()).getElementTypeBitWidth();
     return memref::LoadOp::create(b, index, token.grid, /*nontemporal=*/false,
-                                  llvm::Align(width / 8));
+                                  getElementAlignment(index));
   }
 
   void putGroup(const Destination &dest, Value group) {

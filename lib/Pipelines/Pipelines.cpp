@@ -11,6 +11,7 @@
 #include "kvfuse/Fusion/Passes.h"
 #include "kvfuse/Import/Passes.h"
 #include "kvfuse/Layout/Passes.h"
+#include "kvfuse/Lowering/Capability.h"
 #include "kvfuse/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
@@ -47,25 +48,6 @@ struct OnWritesPass : PassWrapper<OnWritesPass, OperationPass<ModuleOp>> {
   }
 
   OpPassManager pipeline;
-};
-} // namespace
-
-namespace {
-/// What a GPU such as "sm_90" or "sm_100a" has, and nothing else asks for the
-/// chip.
-class Capability {
-public:
-  explicit Capability(StringRef chip) {
-    chip.consume_front("sm_");
-    chip.consumeInteger(10, number);
-  }
-  bool hasFloat8Casts() const { return number >= 89; }
-  bool hasDependentLaunch() const { return number >= 90; }
-  /// PTX of the version that the instructions need; LLVM's choice otherwise.
-  StringRef getFeatures() const { return number == 89 ? "+ptx81" : ""; }
-
-private:
-  unsigned number = 0;
 };
 } // namespace
 

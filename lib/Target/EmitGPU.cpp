@@ -8,6 +8,7 @@
 #include "StopGate.h"
 #include "Targets.h"
 #include "Tools.h"
+#include "kvfuse/Lowering/Capability.h"
 #include "kvfuse/Target/Emit.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -20,14 +21,6 @@
 
 using namespace mlir;
 using namespace kvfuse;
-
-/// The 90 of "sm_90a", or 0.
-static unsigned parseCapability(StringRef chip) {
-  unsigned capability = 0;
-  if (chip.consume_front("sm_"))
-    chip.consumeInteger(10, capability);
-  return capability;
-}
 
 static std::vector<std::string> listChips() {
   initializeTargets();
@@ -42,12 +35,12 @@ static std::vector<std::string> listChips() {
   std::vector<std::string> chips;
   for (const llvm::SubtargetSubTypeKV &chip :
        info->getAllProcessorDescriptions())
-    if (parseCapability(chip.Key) >= 80)
+    if (Capability(chip.Key).getNumber() >= 80)
       chips.emplace_back(chip.Key);
   // LLVM sorts by name: sm_100 before sm_90.
   llvm::sort(chips, [](StringRef lhs, StringRef rhs) {
-    return std::pair(parseCapability(lhs), lhs) <
-           std::pair(parseCapability(rhs), rhs);
+    return std::pair(Capability(lhs).getNumber(), lhs) <
+           std::pair(Capability(rhs).getNumber(), rhs);
   });
   return chips;
 }

@@ -16,17 +16,6 @@ from kvfuse_testing.torch_graphs import WRITE, recorded, steps
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-@pytest.fixture(params=["kvfuse", "inductor"])
-def backend(request):
-    """A backend of torch.compile, with nothing compiled by another test."""
-    torch._dynamo.reset()
-    with config.patch(force_disable_caches=True), torch.no_grad():
-        kvfuse.torch.enable()
-        yield request.param
-        kvfuse.torch.disable()
-    torch._dynamo.reset()
-
-
 def make_cache():
     """[B, S, H, D], 5 pages of 8 tokens."""
     return torch.zeros(5, 8, 2, 16, device=DEVICE, dtype=torch.bfloat16)

@@ -24,17 +24,6 @@ LAYERS, TOKENS = 3, 3
 COPIES = re.compile(r"aten\.(clone|copy|index_put|\w+_scatter)\b|auto_functionalized")
 
 
-@pytest.fixture(params=["kvfuse", "inductor"])
-def backend(request):
-    """A backend of torch.compile, with nothing compiled by another test."""
-    torch._dynamo.reset()
-    with config.patch(force_disable_caches=True), torch.no_grad():
-        kvfuse.torch.enable()
-        yield request.param
-        kvfuse.torch.disable()
-    torch._dynamo.reset()
-
-
 def make_pool(*sizes, dtype=torch.bfloat16):
     """[*sizes, PAGE, HEADS, DIM], bytes of which none is a NaN."""
     shape = (*sizes, PAGE, HEADS, DIM)
