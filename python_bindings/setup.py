@@ -3,8 +3,8 @@
 """Packs the built libraries into the wheel.
 
 The libraries come from ../build/lib, or from the folder KVFUSE_LIB_DIR. They are
-reached through TVM-FFI and bound to no version of Python, so the wheel is for every
-Python 3 on its platform.
+reached through TVM-FFI, and the extension module keeps to Python's stable interface,
+so one wheel is for Python 3.10 and all later ones on its platform.
 """
 
 import os
@@ -16,12 +16,12 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.errors import SetupError
 
-LIBRARIES = ("libkvfuse.so", "libkvfuse_runtime.so")
+LIBRARIES = ("libkvfuse.so", "libkvfuse_runtime.so", "_tensor_call.abi3.so")
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def library_folder() -> pathlib.Path:
-    """The folder that holds both libraries; an error that says what to do."""
+    """The folder that holds the libraries; an error that says what to do."""
     folder = pathlib.Path(os.environ.get("KVFUSE_LIB_DIR", HERE.parent / "build/lib"))
     missing = [name for name in LIBRARIES if not (folder / name).is_file()]
     if missing:
@@ -47,10 +47,10 @@ class BuildWithLibraries(build_py):
 
 
 class PlatformWheel(bdist_wheel):
-    """Tags the wheel py3-none-PLATFORM."""
+    """Tags the wheel cp310-abi3-PLATFORM."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", super().get_tag()[2]
+        return "cp310", "abi3", super().get_tag()[2]
 
 
 class BinaryDistribution(Distribution):

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # with a GPU may not have. Most use a GPU where there is one.
 python_tests=(
   test/python/test_compiled_*.py test/python/test_torch_*.py
-  test/python/test_package_{compile,errors,explain,numpy,prewritten,cache}.py
+  test/python/test_package_{calls,compile,errors,explain,numpy,prewritten,cache}.py
   test/python/test_minimax_m3_step.py
 )
 

@@ -15,7 +15,7 @@ version=${KVFUSE_GPU_PYTHON:-3.12}
 # compiled again.
 link_libraries() {
   cmake --log-level=ERROR "-DKVFUSE_STANDALONE=$1" "$build" >/dev/null
-  cmake --build "$build" --target kvfuse kvfuse_runtime
+  cmake --build "$build" --target kvfuse kvfuse_runtime kvfuse_tensor_call
 }
 
 stripped=$build/stripped
@@ -29,7 +29,7 @@ if llvm-nm-22 "$build/lib/libkvfuse.so" |
   echo "gpu_wheels: libkvfuse.so holds LLVM's targets for other vendors" >&2
   exit 1
 fi
-for library in libkvfuse.so libkvfuse_runtime.so; do
+for library in libkvfuse.so libkvfuse_runtime.so _tensor_call.abi3.so; do
   llvm-strip-22 -o "$stripped/$library" "$build/lib/$library"
 done
 KVFUSE_LIB_DIR=$(realpath "$stripped") "$python" -m pip wheel -q --no-deps \

@@ -11,7 +11,7 @@ apt_packages=(
   # What LLVM's CMake package looks for and llvm-22-dev does not bring.
   zlib1g-dev libzstd-dev
   cmake ninja-build ccache
-  python3 python3-venv
+  python3 python3-venv python3-dev
 )
 venv=$PWD/build/venv
 log=$PWD/build/setup.log

@@ -1,6 +1,7 @@
 # Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arguments that are no torch tensors: NumPy arrays on the CPU, JAX arrays to read.
+"""Arguments that are not torch tensors as they lie in memory: NumPy arrays on the CPU,
+JAX arrays to read, torch tensors that are the negative of what lies there.
 
 NumPy's DLPack knows neither the types of ml_dtypes (bfloat16, float8) nor arrays
 that may only be read, so a DLPack tensor is made over the array's memory here.
@@ -76,6 +77,13 @@ def passable(argument: Any, name: str, written: bool) -> Any:
         if written and not argument.flags.writeable:
             raise ValueError(f"argument {name!r} is written in place, and is read-only")
         return _from_numpy(argument, name)
+    if _is_a(argument, "torch", "Tensor") and argument.is_neg():
+        if written:
+            raise ValueError(
+                f"argument {name!r} is written in place, and has torch's negative bit, "
+                "which kernels do not see"
+            )
+        return argument.resolve_neg()
     if written and _is_a(argument, "jax", "Array"):
         raise TypeError(
             f"argument {name!r} is written in place, and JAX arrays are immutable: call "

@@ -27,12 +27,12 @@ class Call(Protocol):
     function: the one compiled function that a call runs; raises if there is none.
     direct: what may be called instead with torch tensors in order, where autograd is not
         concerned; None: nothing.
-    parameters: the names of a call's inputs where it is by name, too.
+    parameters: the names of these tensors; none if they are passed by position only.
     unfused: location and reason of sites that stayed in the program's graph.
     """
 
     direct: Callable[..., Any] | None
-    parameters: Sequence[str]
+    parameters: tuple[str, ...]
     unfused: Sequence[tuple[str, str]]
 
     @property
@@ -54,13 +54,22 @@ def make_call(
     return GraphCall(program, Found.of(report), functions)
 
 
-def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
-    """RuntimeError where autograd would have to know of what kernels write."""
+def check_tensors(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Refuses torch tensors that have no memory that a kernel could access, with a
+    TypeError, and those whose autograd would have to know of what kernels write, with
+    a RuntimeError."""
     torch = sys.modules.get("torch")
-    if torch is None or not torch.is_grad_enabled():
+    if torch is None:
         return
     for name, value in zip(names, values, strict=True):
-        if isinstance(value, torch.Tensor) and value.requires_grad:
+        if not isinstance(value, torch.Tensor):
+            continue
+        if value.layout is not torch.strided or value.is_quantized or value.is_meta:
+            kind = f"{value.dtype}, {value.layout}, on {value.device}"
+            raise TypeError(
+                f"argument {name!r}: no kernel can access a tensor of {kind}"
+            )
+        if torch.is_grad_enabled() and value.requires_grad:
             raise RuntimeError(
                 f"argument {name!r} requires grad, and fused writes have no backward: "
                 "call this under torch.no_grad()"
@@ -70,7 +79,7 @@ def refuse_gradients(names: Sequence[str], values: Sequence[Any]) -> None:
 class TextCall:
     """The function of a program that was given as MLIR."""
 
-    parameters: Sequence[str] = ()
+    parameters: tuple[str, ...] = ()
     unfused: Sequence[tuple[str, str]] = ()
 
     def __init__(
@@ -98,7 +107,7 @@ class TextCall:
         if kwargs:
             raise TypeError("functions of MLIR text take positional arguments only")
         names = [f"#{number}" for number in range(len(args))]
-        refuse_gradients(names, args)
+        check_tensors(names, args)
         written = [
             self.mutates == "auto" or number in self.mutates
             for number in range(len(args))
@@ -114,9 +123,9 @@ class WholeCall:
     def __init__(self, program: Program, function: Callable[..., Any]) -> None:
         self.program, self.function = program, function
         self.names = program.imported.arguments
-        self.parameters = tuple(program.signature.parameters)
         self.written = [n in program.imported.mutates for n in range(len(self.names))]
         self.direct = self._find_direct() if program.takes_tensors else None
+        self.parameters = tuple(program.signature.parameters)[: len(self.names)]
 
     def _find_direct(self) -> Callable[..., Any]:
         program = self.program
@@ -140,7 +149,7 @@ class WholeCall:
         if program.guards.test is not None:
             program.guards.test(leaves)
         values = program.select(leaves, program.arguments)
-        refuse_gradients(self.names, values)
+        check_tensors(self.names, values)
         self.function(*map(_arrays.passable, values, self.names, self.written))
         return self._results(leaves)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import _calls, _driver, _explain
+from . import _calls, _driver, _explain, _library
 from ._library import CompileError
 from ._options import Options
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from ._frontend import Program
 
 
-class Compiled:
+class Compiled(_library.tensor_call().TensorCall):
     """A program whose cache writes are fused kernels; it is called like the program.
 
-    Caches are written in place and never copied. A call returns what the program
-    returns: a mutated argument is returned as that very object. Arguments are torch
-    tensors, or NumPy arrays where the target is the CPU. Wrong ones raise TypeError,
-    ValueError or IndexError, and nothing is written before all are checked.
+    A call runs the program, its writes on the current stream of the arguments. Caches
+    are written in place and never copied. It returns what the program returns: a
+    mutated argument is returned as that very object. Arguments are torch tensors, or
+    NumPy arrays where the target is the CPU. Wrong ones raise TypeError, ValueError or
+    IndexError, and nothing is written before all are checked.
 
     target: "cpu", or a GPU such as "sm_90".
     options: what it was compiled with.
@@ -41,6 +42,8 @@ class Compiled:
     ) -> None:
         self.target, self.options = target, options
         self.program = None if isinstance(source, str) else source
+        if self.program:
+            self.__signature__ = self.program.signature
         self._optimize = optimize
         self._text = source if isinstance(source, str) else source.imported.text
         output, functions = self._compile()
@@ -75,39 +78,16 @@ class Compiled:
             optimize=self._optimize,
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the program, its writes on the current stream of the arguments."""
+    def _call_otherwise(self, *args: Any, **kwargs: Any) -> Any:
         result = self._call(args, kwargs)
         torch = sys.modules.get("torch")
-        if torch and self._call.direct and {*map(type, args)} == {torch.Tensor}:
-            self._expect_tensors(len(args))
+        types = {*map(type, args), *map(type, kwargs.values())}
+        if torch and self._call.direct and types == {torch.Tensor}:
+            handle = getattr(self._call.direct, "__chandle__", int)()
+            names = self._call.parameters
+            count = len(names) or len(args)
+            self._expect_tensors(self._call.direct, handle, count, names)
         return result
-
-    def _expect_tensors(self, count: int) -> None:
-        """Makes calls with `count` tensors cheap from now on.
-
-        Python looks `__call__` up in the class, so this object gets its own.
-        """
-        from . import _direct
-
-        names = self._call.parameters
-        function = _direct.make_function(
-            names[:count] or [f"argument_{number}" for number in range(count)],
-            names[count:],
-            self._call.direct,
-            self._call,
-            by_name=bool(names),
-        )
-        original = getattr(self.program, "original", None)
-        function.__name__ = getattr(original, "__name__", "compiled")
-        function.__qualname__ = function.__name__
-        function.__doc__ = Compiled.__call__.__doc__
-        contents = {
-            "__module__": Compiled.__module__,
-            "__doc__": Compiled.__doc__,
-            "__call__": staticmethod(function),
-        }
-        self.__class__ = type(Compiled.__name__, (Compiled,), contents)
 
     @property
     def function(self) -> Callable[..., Any]:

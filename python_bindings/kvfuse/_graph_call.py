@@ -12,7 +12,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from . import _arrays, rewrite
-from ._calls import Functions, refuse_gradients
+from ._calls import Functions, check_tensors
 from ._frontend import Program
 from .rewrite_sites import Found
 
@@ -29,9 +29,11 @@ class _Emitter:
         function = self.functions[site.callee]
         names = [f"{operand} of the write at {site.location}" for operand in operands]
 
+        written = [number in site.written for number in range(len(operands))]
+
         def write(*operands: Any) -> None:
-            refuse_gradients(names, operands)
-            function(*operands)
+            check_tensors(names, operands)
+            function(*map(_arrays.passable, operands, names, written))
 
         write.__name__ = write.__qualname__ = site.callee
         graph.call_function(write, tuple(operands)).meta["val"] = None
@@ -45,7 +47,7 @@ class GraphCall:
     """
 
     direct = None
-    parameters: Sequence[str] = ()
+    parameters: tuple[str, ...] = ()
 
     def __init__(self, program: Program, found: Found, functions: Functions) -> None:
         self.program = program

@@ -1,8 +1,8 @@
 # Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds and loads the two libraries of kvfuse, once.
+"""Finds and loads what of kvfuse is compiled: two libraries and an extension module.
 
-They lie in the package's folder in an installed package; otherwise in the folder
+All lie in the package's folder in an installed package; otherwise in the folder
 that the environment variable KVFUSE_LIB_DIR names; otherwise in build/lib of the
 checkout that the package belongs to.
 """
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import os
 import pathlib
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 _RUNTIME = "libkvfuse_runtime.so"
 _COMPILER = "libkvfuse.so"
+_TENSOR_CALL = "_tensor_call"
 
 
 class CompileError(RuntimeError):
@@ -69,3 +72,16 @@ def compiler() -> tvm_ffi.Module:
     # For one that comes while progress is shown: it passes through the library.
     tvm_ffi.register_error("KeyboardInterrupt", KeyboardInterrupt)
     return tvm_ffi.load_module(str(find(_COMPILER)))
+
+
+@functools.cache
+def tensor_call() -> ModuleType:
+    """The extension module that calls functions with torch tensors."""
+    import tvm_ffi  # noqa: F401  The module needs libtvm_ffi.so loaded.
+
+    spec = importlib.util.spec_from_file_location(
+        f"{__package__}.{_TENSOR_CALL}", find(f"{_TENSOR_CALL}.abi3.so")
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

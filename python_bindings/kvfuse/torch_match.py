@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from . import _driver
 from ._compile import _target_of
@@ -51,7 +51,7 @@ def match(module: GraphModule, options: Options, target: str) -> Match:
     the end. Raises GraphImportError or CompileError."""
     imported = to_mlir(module)
     if imported.program is not module:
-        raise GraphImportError("the graph writes through views")
+        raise CompileError("the graph writes through views")
     # A graph without any write is no error.
     fuse = "on" if options.fuse == "required" else options.fuse
     request = dataclasses.replace(
@@ -78,6 +78,12 @@ def _load(program: Program, callees: Iterable[str], device: torch.device) -> Non
             functions[f"{callee}_load"](device.index or 0)
 
 
+def _is_negative(node: Node) -> bool:
+    """Is its value a tensor with torch's negative bit?"""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.is_neg()
+
+
 def fuse(
     module: GraphModule,
     options: Options,
@@ -97,6 +103,8 @@ def fuse(
     target = "cpu" if device.type == "cpu" else _target_of(device)
     is_required = options.fuse == "required"
     try:
+        if is_functional and any(map(_is_negative, module.graph.nodes)):
+            raise CompileError("Inductor takes no negative bit to a call")
         found = match(module, options, target)
     except (GraphImportError, CompileError) as error:
         if is_required:

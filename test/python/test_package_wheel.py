@@ -69,10 +69,10 @@ def make_environment(python: pathlib.Path, folder: pathlib.Path, *packages: obje
 
 @pytest.mark.long
 def test_one_wheel_holds_the_libraries_for_every_python(wheel):
-    assert wheel.name == f"kvfuse-{kvfuse.__version__}-py3-none-linux_x86_64.whl"
+    assert wheel.name == f"kvfuse-{kvfuse.__version__}-cp310-abi3-linux_x86_64.whl"
     names = set(zipfile.ZipFile(wheel).namelist())
     package = {path.name for path in (PACKAGE / "kvfuse").glob("*.py")}
-    libraries = {"libkvfuse.so", "libkvfuse_runtime.so"}
+    libraries = {"libkvfuse.so", "libkvfuse_runtime.so", "_tensor_call.abi3.so"}
     assert {f"kvfuse/{n}" for n in package | libraries | {"py.typed"}} <= names
 
 

@@ -70,3 +70,20 @@ def test_decoder(dtype, layout, pooled):
     size = caches.buffers[0].numel()
     whole = rf"\.copy_\(|\b{size}LL\b|empty_strided_\w+\(\({SHAPE.pages},"
     assert not re.search(whole, code)
+
+
+def test_tensors_with_the_negative_bit(caplog):
+    """Inductor has no call of an operation with them: the graph stays as it is."""
+
+    def write(cache, slots, rows):
+        cache[slots] = rows
+
+    rows = torch.randn(3, 8, device=DEVICE)
+    inputs = torch.zeros(9, 8, device=DEVICE), torch.arange(3, device=DEVICE), rows
+    negative = torch.complex(rows, rows).conj().imag
+    torch.compile(write)(*inputs[:2], negative)
+    assert kvfuse.torch.statistics() == kvfuse.torch.Statistics(1, 0, 0)
+    assert "left as it is: Inductor takes no negative bit" in caplog.text
+    torch.compile(write)(*inputs)
+    assert torch.equal(inputs[0][:3], rows)
+    assert kvfuse.torch.statistics() == kvfuse.torch.Statistics(2, 1, 0)

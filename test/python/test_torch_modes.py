@@ -9,8 +9,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch._inductor import config
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import kvfuse.torch
+from kvfuse import torch_match
+from kvfuse._options import Options
 from kvfuse_testing.torch_graphs import WRITE, recorded, steps
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -226,3 +229,15 @@ def test_operation_is_declared_as_it_is():
     torch.library.opcheck(
         WRITE, (call.args[0], [make_cache()], [rows, slots], []), test_utils=tests
     )
+
+
+def test_graphs_that_write_through_views_are_not_matched():
+    """torch.compile makes none; others may be given to the same code."""
+
+    def model(cache, rows):
+        cache[0].copy_(rows)
+
+    inputs = torch.zeros(3, 4), torch.ones(4)
+    graph = make_fx(model, tracing_mode="fake")(*inputs)
+    with pytest.raises(kvfuse.CompileError, match="writes through views"):
+        torch_match.match(graph, Options(), "cpu")
