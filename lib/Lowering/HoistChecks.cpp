@@ -9,13 +9,14 @@
 
 #include "kvfuse/Dialect/KV/Analysis/ArgumentNames.h"
 #include "kvfuse/Layout/Overlap.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/BitVector.h"
 
 namespace kvfuse {
 #define GEN_PASS_DEF_KVHOISTCHECKS
@@ -25,17 +26,29 @@ namespace kvfuse {
 using namespace mlir;
 using namespace kvfuse;
 
-/// What a message of a callee's check adds where `call` is: the names of the
-/// operands, if they have some, for the callee may serve others, too.
-static std::string listOperandNames(func::CallOp call) {
-  SmallVector<std::string> names;
-  for (Value operand : call.getOperands()) {
-    StringRef name = kv::getArgumentName(operand);
-    names.push_back(name.empty() ? "unnamed" : ("'" + name + "'").str());
-  }
-  if (llvm::all_of(names, [](StringRef name) { return name == "unnamed"; }))
-    return {};
-  return "; its arguments are " + llvm::join(names, ", ");
+/// What the message of a callee's check adds where it is repeated, for the
+/// callee may serve others, too: the names of the function's arguments that it
+/// tests.
+static std::string listNames(cf::AssertOp check) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
+  options.inclusive = true;
+  (void)getBackwardSlice(check.getOperation(), &slice, options);
+  Block &entry = check->getParentOfType<func::FuncOp>().front();
+  llvm::BitVector isTested(entry.getNumArguments());
+  for (Operation *op : slice)
+    for (Value operand : op->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand))
+        if (argument.getOwner() == &entry)
+          isTested.set(argument.getArgNumber());
+  std::string text;
+  for (unsigned number : isTested.set_bits())
+    if (StringRef name = kv::getArgumentName(entry.getArgument(number));
+        !name.empty())
+      text += ((text.empty() ? ": '" : ", '") + name + "'").str();
+  return text;
 }
 
 namespace {
@@ -158,7 +171,6 @@ private:
     IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
     DenseSet<Operation *> done;
-    std::string names = listOperandNames(call);
     for (cf::AssertOp check : checksOf.lookup(callee)) {
       llvm::SetVector<Operation *> slice;
       (void)collectSlice(callee, check.getArg(), done, slice);
@@ -166,7 +178,7 @@ private:
       for (Operation *op : slice) {
         Operation *repeated = builder.clone(*op, mapping);
         if (auto assertOp = dyn_cast<cf::AssertOp>(repeated))
-          assertOp.setMsg(check.getMsg().str() + names);
+          assertOp.setMsg(check.getMsg().str() + listNames(assertOp));
         // The size of a temporary folds to what it was allocated with.
         SmallVector<Value> folded;
         if (succeeded(builder.tryFold(repeated, folded)) && !folded.empty()) {
