@@ -19,8 +19,23 @@ if TYPE_CHECKING:
     from ._calls import Call
     from ._frontend import Program
 
+    class TensorCall:
+        """src/TensorCall.cpp"""
 
-class Compiled(_library.tensor_call().TensorCall):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+        def _expect_tensors(
+            self,
+            direct: Callable[..., Any],
+            handle: int,
+            count: int,
+            names: tuple[str, ...],
+        ) -> None: ...
+else:
+    TensorCall = _library.tensor_call().TensorCall
+
+
+class Compiled(TensorCall):
     """A program whose cache writes are fused kernels; it is called like the program.
 
     A call runs the program, its writes on the current stream of the arguments. Caches
@@ -79,14 +94,16 @@ class Compiled(_library.tensor_call().TensorCall):
         )
 
     def _call_otherwise(self, *args: Any, **kwargs: Any) -> Any:
+        """Any call. One with tensors alone makes later ones like it cheap."""
         result = self._call(args, kwargs)
         torch = sys.modules.get("torch")
+        direct = self._call.direct
         types = {*map(type, args), *map(type, kwargs.values())}
-        if torch and self._call.direct and types == {torch.Tensor}:
-            handle = getattr(self._call.direct, "__chandle__", int)()
+        if torch and direct and types == {torch.Tensor}:
+            # Functions of Python have none.
+            handle = getattr(direct, "__chandle__", int)()
             names = self._call.parameters
-            count = len(names) or len(args)
-            self._expect_tensors(self._call.direct, handle, count, names)
+            self._expect_tensors(direct, handle, len(names) or len(args), names)
         return result
 
     @property
