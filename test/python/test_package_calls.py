@@ -22,6 +22,17 @@ def write_rows(cache: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor) -> 
     cache[slots] = rows
 
 
+def write_and_return(
+    cache: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor
+) -> torch.Tensor:
+    cache[slots] = rows
+    return cache
+
+
+#: What is returned -> a write that returns it: results take another way.
+WRITES = {"nothing": write_rows, "the cache": write_and_return}
+
+
 def make_arguments() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return torch.zeros(8, DIM), torch.randn(3, DIM), torch.tensor([5, 0, 2])
 
@@ -126,14 +137,10 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("returned", [False, True])
+@pytest.mark.parametrize("returned", WRITES)
 @pytest.mark.parametrize("kind", UNUSABLE)
 def test_tensors_without_memory(kind, returned):
-    def write(cache, rows, slots):
-        cache[slots] = rows
-        return cache if returned else None
-
-    compiled = kvfuse.compile(write, make_arguments())
+    compiled = kvfuse.compile(WRITES[returned], make_arguments())
     for _ in range(2):
         cache, rows, slots = make_arguments()
         with pytest.raises(TypeError, match="argument 'rows'"):
@@ -150,13 +157,9 @@ def negative(tensor: torch.Tensor) -> torch.Tensor:
     return result
 
 
-@pytest.mark.parametrize("returned", [False, True])
+@pytest.mark.parametrize("returned", WRITES)
 def test_tensors_with_the_negative_bit(returned):
-    def write(cache, rows, slots):
-        cache[slots] = rows
-        return cache if returned else None
-
-    compiled = kvfuse.compile(write, make_arguments())
+    compiled = kvfuse.compile(WRITES[returned], make_arguments())
     for _ in range(2):
         cache, rows, slots = make_arguments()
         with pytest.raises(ValueError, match="argument 'cache' is written in place"):
@@ -253,11 +256,7 @@ def test_a_constant_may_be_left_out_or_given():
 
 
 def test_results_are_the_arguments():
-    def write(cache, rows, slots):
-        cache[slots] = rows
-        return cache
-
-    compiled = kvfuse.compile(write, make_arguments())
+    compiled = kvfuse.compile(write_and_return, make_arguments())
     for _ in range(3):
         cache, rows, slots = make_arguments()
         assert compiled(cache, rows, slots) is cache
