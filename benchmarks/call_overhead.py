@@ -10,9 +10,10 @@ Seven tensors: fp8 caches of K and V as views of one pool, a bf16 cache of index
 rows as slices of one packed projection, slots. On CUDA calls are timed without
 waiting for the device, which is idle before each round and takes all calls of a
 round into its queue: kvfuse's compiled write, as an object and as the bare TVM-FFI
-function, the launch of a plain Triton kernel and torch's chain. On the CPU the calls
-have no tokens, so that nothing is written and a call is its overhead. Ways take turns;
-the figure is the median of their rounds. Each is called in inference mode, as engines
+function, the launch of a plain Triton kernel and torch's chain; and, as the driver's
+part of it all, launches of an empty kernel from a loop in C. On the CPU the calls have
+no tokens, so that nothing is written and a call is its overhead. Ways take turns; the
+figure is the median of their rounds. Each is called in inference mode, as engines
 do, and where autograd records: kvfuse's object then asks each tensor for requires_grad.
 """
 
@@ -25,6 +26,7 @@ from collections.abc import Callable
 
 import torch
 
+import cuda_library
 import record
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -36,14 +38,17 @@ PAGES, PAGE_SIZE, HEADS, HEAD_DIM = 64, 32, 4, 128
 #: What a call may cost, in microseconds, and as a part of Triton's launch.
 BAR_US, BAR_OF_TRITON = 5.0, 0.5
 
+Arguments = tuple[torch.Tensor, ...]
 Write = Callable[..., None]
+#: Makes a number of calls with the same arguments.
+Repeat = Callable[[Arguments, int], None]
 #: Mode -> does autograd record?
 MODES = {"inference": False, "autograd": True}
 #: Microseconds a call by the way of writing and the mode.
 Times = dict[tuple[str, str], float]
 
 
-def make_arguments(tokens: int, device: torch.device) -> tuple[torch.Tensor, ...]:
+def make_arguments(tokens: int, device: torch.device) -> Arguments:
     """The arguments of a write, the same in every run."""
     generator = torch.Generator().manual_seed(0)
     kv_pool = torch.zeros(PAGES, 2, HEADS, PAGE_SIZE, HEAD_DIM, device=device)
@@ -59,12 +64,12 @@ def make_arguments(tokens: int, device: torch.device) -> tuple[torch.Tensor, ...
     return (kv_pool[:, 0], kv_pool[:, 1], index_pool, *rows, slots)
 
 
-def ways_of(device: torch.device) -> dict[str, Write]:
+def writes_on(device: torch.device) -> dict[str, Write]:
     """Name -> what is called."""
     example = make_arguments(8, device)
     dense = (*example[:2], *example[3:5], example[6])
     compiled = compile_writes(dense, example).sparse
-    ways = {
+    writes = {
         "kvfuse": compiled,
         "kvfuse, bare": compiled.function,
         "torch chain": write_sparse,
@@ -72,15 +77,30 @@ def ways_of(device: torch.device) -> dict[str, Write]:
     if device.type == "cuda":
         import triton_write
 
-        ways["plain Triton"] = triton_write.write
-    return ways
+        writes["plain Triton"] = triton_write.write
+    return writes
 
 
-def check(ways: dict[str, Write], device: torch.device) -> None:
+def repeat(write: Write) -> Repeat:
+    """Calls of `write` from Python."""
+
+    def run(arguments: Arguments, calls: int) -> None:
+        for _ in range(calls):
+            write(*arguments)
+
+    return run
+
+
+def launch_empty(arguments: Arguments, calls: int) -> None:
+    """Dependent launches of an empty kernel, with a block for each token."""
+    cuda_library.empty_kernels()(len(arguments[-1]), 1, 160, 1, calls)
+
+
+def check(writes: dict[str, Write], device: torch.device) -> None:
     """Raises if a way of writing leaves other bytes than torch's chain."""
     expected = make_arguments(64, device)
     write_sparse(*expected)
-    for name, write in ways.items():
+    for name, write in writes.items():
         arguments = make_arguments(64, device)
         write(*arguments)
         for got, want in zip(arguments[:3], expected[:3], strict=True):
@@ -88,27 +108,26 @@ def check(ways: dict[str, Write], device: torch.device) -> None:
                 raise RuntimeError(f"{name} writes other bytes than torch's chain")
 
 
-def time_calls(write: Write, arguments: tuple[torch.Tensor, ...], calls: int) -> float:
+def time_calls(run: Repeat, arguments: Arguments, calls: int) -> float:
     """Microseconds of CPU a call, without waiting for the device."""
     if arguments[0].is_cuda:
         torch.cuda.synchronize()
     start = time.perf_counter()
-    for _ in range(calls):
-        write(*arguments)
+    run(arguments, calls)
     return 1e6 * (time.perf_counter() - start) / calls
 
 
 def medians(
-    ways: dict[str, Write], device: torch.device, calls: int, rounds: int
+    ways: dict[str, Repeat], device: torch.device, calls: int, rounds: int
 ) -> Times:
     """Microseconds a call."""
     arguments = make_arguments(64 if device.type == "cuda" else 0, device)
     times: dict[tuple[str, str], list[float]] = {}
     for _ in range(rounds + 1):
-        for name, write in ways.items():
+        for name, run in ways.items():
             for mode, records in MODES.items():
                 with torch.inference_mode(not records):
-                    taken = time_calls(write, arguments, calls)
+                    taken = time_calls(run, arguments, calls)
                 times.setdefault((name, mode), []).append(taken)
     return {way: statistics.median(taken[1:]) for way, taken in times.items()}
 
@@ -139,8 +158,11 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     device = torch.device(options.device)
-    ways = ways_of(device)
-    check(ways, device)
+    writes = writes_on(device)
+    check(writes, device)
+    ways = {name: repeat(write) for name, write in writes.items()}
+    if device.type == "cuda":
+        ways["launch from C"] = launch_empty
     times = medians(ways, device, options.calls, options.rounds)
     print_verdict(times)
     if options.json:

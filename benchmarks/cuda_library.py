@@ -67,6 +67,12 @@ def empty_kernel() -> CudaFunction:
 
 
 @functools.cache
+def empty_kernels() -> CudaFunction:
+    """(grid x, grid y, block size, mode, launches), in a loop in C."""
+    return load("empty_kernel.cu", "launch_empty_times")
+
+
+@functools.cache
 def flashinfer_append() -> CudaFunction:
     """FlashInfer's kernel, compiled from the headers in FLASHINFER_INCLUDE, which
     lists the folders of FlashInfer and of the CCCL that it brings."""
