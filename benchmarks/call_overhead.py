@@ -109,7 +109,11 @@ def check(writes: dict[str, Write], device: torch.device) -> None:
 
 
 def time_calls(run: Repeat, arguments: Arguments, calls: int) -> float:
-    """Microseconds of CPU a call, without waiting for the device."""
+    """Microseconds of CPU a call, without waiting for the device.
+
+    A few calls come first, so that no way pays for the CPU's caches after another.
+    """
+    run(arguments, 5)
     if arguments[0].is_cuda:
         torch.cuda.synchronize()
     start = time.perf_counter()
