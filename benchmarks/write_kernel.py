@@ -4,7 +4,7 @@
 """The write kernel against other ways to write the caches, on a GPU.
 
     FLASHINFER_INCLUDE=DIR:DIR benchmarks/write_kernel.py \\
-        [--suite bars|decode|prefill|all|model] [--json FILE]
+        [--suite bars|decode|prefill|all|model|unfused] [--json FILE]
 
 A CUDA graph of 60 layers, each with caches and rows of its own, is replayed 50
 times; ways take turns of ten replays, and the figure is the median, in microseconds a
@@ -13,7 +13,7 @@ layers.
 `between` is what a write adds between ordinary elementwise kernels: the graph of
 both, less that of the latter. Inductor is measured in some cases only, as a
 compilation takes seconds. `model` compares kernels of other shapes with the one that
-the cost model chooses.
+the cost model chooses, `unfused` a chain that kvfuse did not fuse with torch's.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from write_kvfuse import (
     compile_chain,
     launch_shape,
     require_vectors,
+    unfused_write,
 )
 from write_peers import FLOORS, PEERS
 
@@ -48,6 +49,10 @@ MOST_TOKENS_BETWEEN = 256
 
 COMPARED: Makers = {**KVFUSE, **PEERS, **FLOORS}
 MODELLED: Makers = {"kvfuse early": KVFUSE["kvfuse early"], **SHAPES}
+UNFUSED: Makers = {
+    "kvfuse unfused": unfused_write,
+    "eager chain": PEERS["eager chain"],
+}
 
 SUITES: dict[str, tuple[list[Callable[[], Iterable[Case]]], Makers]] = {
     "bars": ([write_cases.bar_cases], COMPARED),
@@ -58,6 +63,7 @@ SUITES: dict[str, tuple[list[Callable[[], Iterable[Case]]], Makers]] = {
         COMPARED,
     ),
     "model": ([write_cases.model_cases], MODELLED),
+    "unfused": ([write_cases.bar_cases], UNFUSED),
 }
 
 

@@ -47,20 +47,28 @@ def chain_of(case: Case) -> Callable[..., None]:
     return write_sparse if case.has_index else write_dense
 
 
-def compile_chain(case: Case, pdl: str = "off") -> kvfuse.Compiled:
+def compile_chain(
+    case: Case, pdl: str = "off", fuse: str = "required"
+) -> kvfuse.Compiled:
     """The compiled chain for any number of tokens and pages."""
-    return _compile_chain(dataclasses.replace(case, tokens=4, pages=4), pdl)
+    return _compile_chain(dataclasses.replace(case, tokens=4, pages=4), pdl, fuse)
 
 
 @functools.cache
-def _compile_chain(case: Case, pdl: str) -> kvfuse.Compiled:
+def _compile_chain(case: Case, pdl: str, fuse: str) -> kvfuse.Compiled:
     example = make_layers(case, count=1)[0].arguments()
-    return kvfuse.compile(chain_of(case), example, fuse="required", pdl=pdl)
+    return kvfuse.compile(chain_of(case), example, fuse=fuse, pdl=pdl)
 
 
 def kvfuse_write(case: Case, pdl: str) -> Write:
     """kvfuse's write, with dependent launch `pdl`."""
     compiled = compile_chain(case, pdl)
+    return lambda layer: compiled(*layer.arguments())
+
+
+def unfused_write(case: Case) -> Write:
+    """kvfuse's code for a chain that is not fused: a kernel for each operation."""
+    compiled = compile_chain(case, fuse="off")
     return lambda layer: compiled(*layer.arguments())
 
 
@@ -115,7 +123,7 @@ def _compile_shaped(
     case: Case, block_size: int, tokens_per_thread: int
 ) -> Callable[..., None]:
     """The compiled chain as a TVM-FFI function."""
-    compiled = _compile_chain(case, "early")
+    compiled = compile_chain(case, "early")
     options = ShapedOptions(
         **dataclasses.asdict(compiled.options),
         block_size=block_size,
