@@ -147,8 +147,9 @@ static int isNegated(PyObject *tensor, const DLTensor &borrowed) {
   return isTrue(PyObject_CallMethodObjArgs(tensor, torch.isNeg, nullptr));
 }
 
-/// Borrows the memory of all arguments. Returns false where torch cannot lend
-/// it, or where it is not as `isNegated` wants it.
+/// Borrows the memory of all arguments, sizes and strides included, so nobody
+/// may resize a tensor meanwhile, as in torch's own operations. Returns false
+/// where torch cannot lend it, or where elements are not what lies there.
 static bool borrow(PyObject *args, Py_ssize_t count, DLTensor *tensors) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *tensor = PyTuple_GetItem(args, i);
