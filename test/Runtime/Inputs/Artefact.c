@@ -31,8 +31,10 @@ static const KVFuseArgument arguments[] = {
 static const KVFuseFunction function = {"fill", fill, arguments, 2,
                                         kDLCPU, 0,    0};
 
+// Found by this name in the library.
+// NOLINTNEXTLINE(misc-use-internal-linkage,readability-identifier-naming)
 __attribute__((visibility("default"))) int32_t __tvm_ffi_fill(
-    void *self, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result) {
+    void *self, const TVMFFIAny *args, int32_t numArgs, TVMFFIAny *result) {
   (void)self;
-  return kvfuse_call(&function, args, num_args, result);
+  return kvfuse_call(&function, args, numArgs, result);
 }
