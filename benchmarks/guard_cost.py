@@ -193,6 +193,8 @@ def build(folder: pathlib.Path, model: str, name: str) -> ctypes.CDLL:
     command = [tools / "kvfuse-compile", "-", "--target=cpu", "--emit=shared", "-O2"]
     command += ["-o", output, *variant.options]
     subprocess.run(command, input=text.encode(), check=True)
+    # The library names it without a path, and finds it where it is loaded.
+    ctypes.CDLL(str(tools.parent / "lib" / "libkvfuse_runtime.so"))
     return ctypes.CDLL(str(output))
 
 

@@ -109,7 +109,8 @@ def configure() -> None:
 
 def build() -> None:
     """Builds the tools that the tests run."""
-    must("cmake", "--build", "build", "--target", "kvfuse-compile", "kvfuse-opt")
+    targets = ("kvfuse-compile", "kvfuse-opt", "kvfuse_runtime")
+    must("cmake", "--build", "build", "--target", *targets)
 
 
 def lit_fails() -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..abi import load_runtime
 from .calls import call
 from .inputs import Input, make_input
 from .model import Type
@@ -125,6 +126,7 @@ def run_calls(
 ) -> list[str]:
     """Calls the programs of a module compiled in several ways, which have names;
     says what is wrong."""
+    load_runtime()
     libraries = {way: ctypes.CDLL(str(path)) for way, path in paths.items()}
     return [
         f"{label}, {way}: {wrong}"
