@@ -92,8 +92,8 @@ def repeat(write: Write) -> Repeat:
 
 
 def launch_empty(arguments: Arguments, calls: int) -> None:
-    """Dependent launches of an empty kernel, with a block for each token."""
-    cuda_library.empty_kernels()(len(arguments[-1]), 1, 160, 1, calls)
+    """Dependent launches (late) of an empty kernel, with a block for each token."""
+    cuda_library.empty_kernel()(len(arguments[-1]), 1, 160, 1, calls)
 
 
 def check(writes: dict[str, Write], device: torch.device) -> None:

@@ -62,14 +62,8 @@ def load(source: str, name: str, folders: tuple[str, ...] = ()) -> CudaFunction:
 
 @functools.cache
 def empty_kernel() -> CudaFunction:
-    """(grid x, grid y, block size, mode): mode 0 is off, 1 late, 2 early."""
+    """(grid x, grid y, block size, mode, launches): mode 0 is off, 1 late, 2 early."""
     return load("empty_kernel.cu", "launch_empty")
-
-
-@functools.cache
-def empty_kernels() -> CudaFunction:
-    """(grid x, grid y, block size, mode, launches), in a loop in C."""
-    return load("empty_kernel.cu", "launch_empty_times")
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 // Part of kvfuse, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel that does nothing, launched as a write is, once or many times, as C
-// functions. Under dependent launch it waits for the kernel in front, and lets the
+// A kernel that does nothing, launched as a write is, a number of times, as a C
+// function. Under dependent launch it waits for the kernel in front, and lets the
 // one behind start at once (early) or after the wait (late).
 
 #include <cstdint>
@@ -20,7 +20,7 @@ template <Mode mode> __global__ void emptyKernel() {
 }
 
 extern "C" int launch_empty(int64_t gridX, int64_t gridY, int64_t blockSize,
-                            int64_t mode, void *stream) {
+                            int64_t mode, int64_t times, void *stream) {
   cudaLaunchAttribute dependent;
   dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   dependent.val.programmaticStreamSerializationAllowed = 1;
@@ -33,14 +33,8 @@ extern "C" int launch_empty(int64_t gridX, int64_t gridY, int64_t blockSize,
   auto kernel = mode == Off    ? emptyKernel<Off>
                 : mode == Late ? emptyKernel<Late>
                                : emptyKernel<Early>;
-  return cudaLaunchKernelEx(&config, kernel);
-}
-
-extern "C" int launch_empty_times(int64_t gridX, int64_t gridY,
-                                  int64_t blockSize, int64_t mode,
-                                  int64_t times, void *stream) {
   for (int64_t i = 0; i < times; ++i)
-    if (int error = launch_empty(gridX, gridY, blockSize, mode, stream))
+    if (int error = cudaLaunchKernelEx(&config, kernel))
       return error;
   return 0;
 }

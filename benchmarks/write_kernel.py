@@ -17,6 +17,7 @@ the cost model chooses, `unfused` a chain that kvfuse did not fuse with torch's.
 """
 
 import argparse
+import functools
 import pathlib
 import sys
 import time
@@ -36,9 +37,9 @@ from write_kvfuse import (
     SHAPES,
     Write,
     compile_chain,
+    kvfuse_write,
     launch_shape,
     require_vectors,
-    unfused_write,
 )
 from write_peers import FLOORS, PEERS
 
@@ -50,7 +51,7 @@ MOST_TOKENS_BETWEEN = 256
 COMPARED: Makers = {**KVFUSE, **PEERS, **FLOORS}
 MODELLED: Makers = {"kvfuse early": KVFUSE["kvfuse early"], **SHAPES}
 UNFUSED: Makers = {
-    "kvfuse unfused": unfused_write,
+    "kvfuse unfused": functools.partial(kvfuse_write, pdl="off", fuse="off"),
     "eager chain": PEERS["eager chain"],
 }
 

@@ -60,15 +60,10 @@ def _compile_chain(case: Case, pdl: str, fuse: str) -> kvfuse.Compiled:
     return kvfuse.compile(chain_of(case), example, fuse=fuse, pdl=pdl)
 
 
-def kvfuse_write(case: Case, pdl: str) -> Write:
-    """kvfuse's write, with dependent launch `pdl`."""
-    compiled = compile_chain(case, pdl)
-    return lambda layer: compiled(*layer.arguments())
-
-
-def unfused_write(case: Case) -> Write:
-    """kvfuse's code for a chain that is not fused: a kernel for each operation."""
-    compiled = compile_chain(case, fuse="off")
+def kvfuse_write(case: Case, pdl: str, fuse: str = "required") -> Write:
+    """kvfuse's write, with dependent launch `pdl`. fuse: if "off", a kernel for each
+    operation of the chain."""
+    compiled = compile_chain(case, pdl, fuse)
     return lambda layer: compiled(*layer.arguments())
 
 

@@ -113,7 +113,7 @@ def empty_floor(case: Case, pdl: str) -> Write:
     """An empty kernel with the grid and block of kvfuse's, launched as that is."""
     shape = launch_shape(compile_chain(case, pdl), case.tokens)
     launch = cuda_library.empty_kernel()
-    return lambda layer: launch(*shape, MODES.index(pdl))
+    return lambda layer: launch(*shape, MODES.index(pdl), 1)
 
 
 #: Name -> what makes it, but for kvfuse.

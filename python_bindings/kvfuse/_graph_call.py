@@ -113,4 +113,6 @@ class GraphCall:
 def _as_torch(leaf: Any, name: str, written: bool) -> Any:
     """NumPy arrays as tensors over the same memory."""
     passed = _arrays.passable(leaf, name, written)
-    return leaf if passed is leaf else torch.from_dlpack(passed)
+    if passed is leaf or isinstance(passed, torch.Tensor):
+        return passed
+    return torch.from_dlpack(passed)

@@ -343,22 +343,19 @@ static void deallocate(PyObject *object) {
 PyDoc_STRVAR(
     typeDocumentation,
     "A callable that is cheap to call with torch tensors.\n\n"
-    "After `_expect_tensors`, calls with these arguments alone, all of "
-    "torch.Tensor\n"
-    "itself and none of them with a gradient that autograd records, go to a\n"
-    "function directly. All others go to the method `_call_otherwise`, which\n"
-    "subclasses have.");
+    "After `_expect_tensors`, calls with these arguments alone, all of\n"
+    "torch.Tensor itself and none of them with a gradient that autograd\n"
+    "records, go to a function directly. All others go to the method\n"
+    "`_call_otherwise`, which subclasses have.");
 
 PyDoc_STRVAR(
     expectTensorsDocumentation,
     "_expect_tensors(direct, handle, count, names)\n--\n\n"
-    "Makes calls with `count` tensors go to `direct` from now on; what the "
-    "first\n"
-    "call of this said stays. handle: the address of the TVM-FFI function "
-    "that\n"
-    "`direct` is, one that returns nothing; 0 if it is another callable. "
-    "names: of\n"
-    "all arguments, or () if they are passed by position only. Imports torch.");
+    "Makes calls with `count` tensors go to `direct` from now on; what the\n"
+    "first call of this said stays. handle: the address of the TVM-FFI\n"
+    "function that `direct` is, one that returns nothing; 0 if it is another\n"
+    "callable. names: of all arguments, or () if they are passed by position\n"
+    "only. Imports torch.");
 
 static PyMethodDef methods[] = {{"_expect_tensors", expectTensors, METH_VARARGS,
                                  expectTensorsDocumentation},

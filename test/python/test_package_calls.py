@@ -37,6 +37,16 @@ def make_arguments() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return torch.zeros(8, DIM), torch.randn(3, DIM), torch.tensor([5, 0, 2])
 
 
+def check_layer(compiled: kvfuse.Compiled) -> None:
+    """Calls of a compiled `write_layer` write what it writes, the first and others."""
+    expected = make_inputs()
+    write_layer(*expected.arguments)
+    for _ in range(3):
+        inputs = make_inputs()
+        compiled(*inputs.arguments)
+        inputs.assert_same_bytes(expected)
+
+
 @pytest.fixture(scope="module")
 def called():
     """A compiled write of rows that was called with tensors."""
@@ -181,6 +191,20 @@ def test_the_negative_bit_inside_of_a_graph():
     assert torch.equal(cache[slots], -rows)
 
 
+def test_the_negative_bit_of_inputs_of_a_graph():
+    def write(cache, rows, slots, other):
+        cache[slots] = rows
+        return torch.fft.fft(other + rows[0]).real
+
+    compiled = kvfuse.compile(write, (*make_arguments(), torch.ones(DIM)))
+    cache, rows, slots = make_arguments()
+    expected = torch.zeros_like(cache)
+    result = write(expected, negative(rows), slots, torch.ones(DIM))
+    given = compiled(cache, negative(rows), slots, torch.ones(DIM))
+    assert torch.equal(given, result)
+    assert torch.equal(cache, expected)
+
+
 def test_strides_of_size_one_say_nothing():
     def write(cache, rows, slots):
         cache[:, slots // 4, slots % 4] = rows
@@ -200,12 +224,7 @@ def test_strides_of_size_one_say_nothing():
 
 def test_temporaries_come_from_torch():
     compiled = kvfuse.compile(write_layer, make_inputs().arguments, fuse="off")
-    expected = make_inputs()
-    write_layer(*expected.arguments)
-    for _ in range(3):
-        inputs = make_inputs()
-        compiled(*inputs.arguments)
-        inputs.assert_same_bytes(expected)
+    check_layer(compiled)
 
 
 def test_calls_between_operations_of_a_torch_graph(called):
@@ -266,11 +285,7 @@ def test_results_are_the_arguments():
 def test_programs_that_are_mlir_text():
     text = kvfuse.compile(write_layer, make_inputs().arguments).mlir("input")
     compiled = kvfuse.compile(text, mutates=(0, 1, 2))
-    expected = make_inputs()
-    write_layer(*expected.arguments)
-    for _ in range(3):
-        inputs = make_inputs()
-        compiled(*inputs.arguments)
-        inputs.assert_same_bytes(expected)
+    check_layer(compiled)
+    inputs = make_inputs()
     with pytest.raises(TypeError, match="positional arguments only"):
         compiled(*inputs.arguments[:-1], slots=inputs.slots)
